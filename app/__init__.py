@@ -1,0 +1,1 @@
+"""Kernel Playbook: curated, re-verified knowledge for agents that write GPU kernels."""

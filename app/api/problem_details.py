@@ -1,0 +1,101 @@
+"""Every error as RFC 9457 problem+json, in one shape."""
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from app.errors import PlaybookError
+
+log = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemDetails(BaseModel):
+    """An error (RFC 9457); other members may join, such as `known` or `current_version`."""
+
+    type: str = Field(examples=["urn:kernel-playbook:unknown-policy"])
+    title: str = Field(examples=["Unknown policy"])
+    status: int = Field(examples=[422])
+    detail: str = Field(examples=["There is no policy 'best'. Choose one of: none, prior, ace, ..."])
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"description": description, "content": {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}}
+    for status, description in (
+        (400, "The body is not JSON"),
+        (404, "Unknown item"),
+        (409, "Conflict with the present state"),
+        (413, "Body too large"),
+        (422, "Invalid input"),
+        (503, "The service cannot answer now"),
+    )
+}
+"""The problems that a route may answer, for OpenAPI."""
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI entries of some problem statuses."""
+    return {status: RESPONSES[status] for status in statuses}
+
+
+def install(app: FastAPI) -> None:
+    """Registers the handlers."""
+    app.add_exception_handler(PlaybookError, _explained)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def problem(status: int, kind: str, title: str, detail: str, **extra: Any) -> JSONResponse:
+    """A problem document as a response."""
+    body = {"type": f"urn:kernel-playbook:{kind}", "title": title, "status": status, "detail": detail, **extra}
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _explained(request: Request, fault: Exception) -> JSONResponse:
+    assert isinstance(fault, PlaybookError)
+    return problem(fault.status, fault.type.rpartition(":")[2], fault.title, fault.detail, **fault.extra)
+
+
+async def _invalid(request: Request, fault: Exception) -> JSONResponse:
+    assert isinstance(fault, RequestValidationError)
+    errors = [{"field": _place(error["loc"]), "message": _message(error)} for error in fault.errors()]
+    if any(error["type"] == "json_invalid" for error in fault.errors()):
+        reason = next(str(error.get("ctx", {}).get("error", "")) for error in fault.errors())
+        return problem(400, "malformed-json", "Malformed JSON", f"The body is not JSON: {_printable(reason)}.")
+    first = errors[0]
+    return problem(422, "invalid-input", "Invalid input", f"{first['field']}: {first['message']}", errors=errors)
+
+
+async def _http(request: Request, fault: Exception) -> JSONResponse:
+    assert isinstance(fault, HTTPException)
+    kind = {404: "not-found", 405: "method-not-allowed"}.get(fault.status_code, "http-error")
+    answer = problem(fault.status_code, kind, str(fault.detail), f"{request.method} {_printable(request.url.path)}")
+    answer.headers.update(fault.headers or {})
+    return answer
+
+
+async def _unexpected(request: Request, fault: Exception) -> JSONResponse:
+    log.error("unexpected fault in %s %s", request.method, request.url.path, exc_info=fault)
+    return problem(500, "internal-error", "Internal error", "The fault was logged under this response's X-Request-ID.")
+
+
+def _message(error: dict[str, Any]) -> str:
+    if error["type"] == "string_unicode":
+        return "the text holds half of a surrogate pair; send whole Unicode characters"
+    return _printable(error["msg"]).removeprefix("Value error, ")
+
+
+def _place(location: tuple[Any, ...]) -> str:
+    """Where in the request: `body.task.text`. A field's name comes from the client, so it is made printable."""
+    return _printable(".".join(str(part) for part in location))[:200]
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

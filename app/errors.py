@@ -1,0 +1,136 @@
+"""Everything that can go wrong and be explained to a caller.
+
+    PlaybookError
+    |-- InvalidInput            422  what was sent cannot be understood or is out of range
+    |   |-- UnknownPolicy       422
+    |   |-- UnknownProblem      422
+    |   |-- BudgetTooSmall      422
+    |   `-- UnreadableImport    422  the file as a whole is missing, empty, binary or of no known format
+    |-- UnknownItem             404
+    |-- Conflict                409
+    |   |-- StaleVersion        409
+    |   `-- DuplicateItem       409
+    |-- BodyTooLarge            413
+    `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- DatabaseUnavailable 503
+        |-- WrongMigration      503
+        |-- WrongEmbedder       503
+        `-- EmbedderMissing     503
+
+Each class owns its HTTP status and title. The problem type is derived from the class name.
+"""
+
+import re
+from typing import Any, ClassVar
+
+
+class PlaybookError(Exception):
+    """Base of all explained faults. `detail` tells what happened and what to do; `extra` joins the problem document."""
+
+    status: ClassVar[int] = 500
+    title: ClassVar[str] = "Internal error"
+
+    def __init__(self, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra
+
+    @property
+    def type(self) -> str:
+        """URN of the problem type, such as `urn:kernel-playbook:unknown-policy`."""
+        return "urn:kernel-playbook:" + re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
+
+
+class InvalidInput(PlaybookError):
+    """What was sent cannot be understood or is out of range."""
+
+    status = 422
+    title = "Invalid input"
+
+
+class UnknownPolicy(InvalidInput):
+    """No policy has that name; `known` lists the names."""
+
+    title = "Unknown policy"
+
+
+class UnknownProblem(InvalidInput):
+    """No problem has that id, and no text or code came with it."""
+
+    title = "Unknown problem"
+
+
+class BudgetTooSmall(InvalidInput):
+    """The token budget does not hold even the head of the context."""
+
+    title = "Token budget too small"
+
+
+class UnreadableImport(InvalidInput):
+    """A file to import is missing, empty, binary or of no known format."""
+
+    title = "Unreadable import"
+
+
+class UnknownItem(PlaybookError):
+    """No item has that id."""
+
+    status = 404
+    title = "Unknown item"
+
+
+class Conflict(PlaybookError):
+    """The request contradicts the present state."""
+
+    status = 409
+    title = "Conflict"
+
+
+class StaleVersion(Conflict):
+    """The item was changed since the version that the request edits."""
+
+    title = "Stale version"
+
+
+class DuplicateItem(Conflict):
+    """An item with that id or that very text exists; `id` names it."""
+
+    title = "Duplicate item"
+
+
+class BodyTooLarge(PlaybookError):
+    """The request body is over the limit."""
+
+    status = 413
+    title = "Body too large"
+
+
+class Unavailable(PlaybookError):
+    """The service cannot answer now."""
+
+    status = 503
+    title = "Unavailable"
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database cannot be opened, is read-only, or stays busy."""
+
+    title = "Database unavailable"
+
+
+class WrongMigration(Unavailable):
+    """The database's schema is of another migration level."""
+
+    title = "Wrong migration level"
+
+
+class WrongEmbedder(Unavailable):
+    """The stored vectors come from another sentence model or have another dimension."""
+
+    title = "Wrong embedder"
+
+
+class EmbedderMissing(Unavailable):
+    """The chosen sentence model is not installed."""
+
+    title = "Embedder missing"

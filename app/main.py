@@ -1,0 +1,35 @@
+"""Builds the service."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from app.api import bullets, context, exchange, facts, health, problem_details, search
+from app.api.middleware import BodyLimit, RequestId
+from app.services.assembly import assembled
+from app.services.start import prepare
+from app.settings import Settings
+
+VERSION = "0.1.0"
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The service for these settings, or for those of the environment."""
+    chosen = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        services = assembled(chosen)
+        prepare(services)
+        app.state.services = services
+        yield
+        services.database.dispose()
+
+    app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
+    problem_details.install(app)
+    for module in (search, context, bullets, facts, exchange, health):
+        app.include_router(module.router)
+    app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
+    app.add_middleware(RequestId)
+    return app

@@ -1,0 +1,1 @@
+"""Text formats that the playbook reads and writes."""

@@ -1,0 +1,31 @@
+"""Tables: one file each; columns and constraints, no behaviour."""
+
+from app.models.baseline import BaselineRow
+from app.models.corpus_state import CorpusStateRow
+from app.models.counter_event import CounterEventRow
+from app.models.embedding import EmbeddingRow
+from app.models.id_sequence import IdSequenceRow
+from app.models.item import ItemRow
+from app.models.item_revision import ItemRevisionRow
+from app.models.kernel import KernelRow
+from app.models.problem import ProblemRow
+from app.models.reader import ReaderRow
+from app.models.recorded_ranking import RecordedRankingRow
+from app.models.verification_run import VerificationRunRow
+from app.models.wording import WordingRow
+
+__all__ = [
+    "BaselineRow",
+    "CorpusStateRow",
+    "CounterEventRow",
+    "EmbeddingRow",
+    "IdSequenceRow",
+    "ItemRevisionRow",
+    "ItemRow",
+    "KernelRow",
+    "ProblemRow",
+    "ReaderRow",
+    "RecordedRankingRow",
+    "VerificationRunRow",
+    "WordingRow",
+]

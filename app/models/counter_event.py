@@ -1,0 +1,24 @@
+"""Table counter_event: every change of an item's counters. Append only."""
+
+from datetime import datetime
+
+from sqlalchemy import Column, Text
+from sqlmodel import Field
+
+from app.models.base import Table
+from app.models.columns import UtcDateTime
+
+
+class CounterEventRow(Table, table=True):
+    """One change; an item's counters are the sums of its events."""
+
+    __tablename__ = "counter_event"
+
+    id: int | None = Field(default=None, primary_key=True)
+    item_id: str = Field(foreign_key="item.id", max_length=64, index=True)
+    helpful: int = 0
+    harmful: int = 0
+    actor: str = Field(max_length=200)
+    reader: str | None = Field(default=None, max_length=100)
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    at: datetime = Field(sa_type=UtcDateTime)

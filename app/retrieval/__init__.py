@@ -1,0 +1,1 @@
+"""Ids and similarities, nothing more: embedders, vector index, lexical index."""

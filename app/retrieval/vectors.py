@@ -1,0 +1,64 @@
+"""The vector index port and its FAISS adapter: rows in, rows and cosines out."""
+
+from typing import Protocol
+
+import faiss
+import numpy as np
+import numpy.typing as npt
+
+from app.retrieval.embedder import Vectors
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+# Queries run in many threads at once; one FAISS thread each keeps them from fighting over the cores.
+faiss.omp_set_num_threads(1)
+
+
+DENSE_CANDIDATES = 1024
+"""Rows whose cosine takes part in a ranking; others count as having none."""
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours by cosine among rows that are numbered from 0."""
+
+    def nearest(self, query: Vectors, count: int, allowed: Mask | None = None) -> tuple[Rows, Vectors]:
+        """Up to `count` allowed rows with their cosines, best first. The mask acts before the cut."""
+
+    def similarities(self, query: Vectors, allowed: Mask) -> Vectors:
+        """Cosines of the nearest allowed rows at their places in an array of shape (rows,), 0 elsewhere."""
+
+
+class FaissIndex:
+    """A flat inner-product index over unit vectors: exact, immutable once built, safe for concurrent readers.
+
+    A row whose vector is missing is a row of zeros: it has cosine 0 to everything.
+    """
+
+    def __init__(self, vectors: Vectors, dimension: int) -> None:
+        self._index = faiss.IndexFlatIP(dimension)
+        if len(vectors):
+            self._index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    def nearest(self, query: Vectors, count: int, allowed: Mask | None = None) -> tuple[Rows, Vectors]:
+        """Up to `count` allowed rows with their cosines, best first. The mask acts before the cut."""
+        wanted = min(count, len(self) if allowed is None else int(allowed.sum()))
+        if wanted <= 0:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        parameters = None
+        if allowed is not None:
+            bits = np.packbits(allowed, bitorder="little")
+            parameters = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bits))  # type: ignore[call-arg, arg-type]
+        cosines, rows = self._index.search(query.reshape(1, -1), wanted, params=parameters)
+        found = rows[0] >= 0
+        return rows[0][found], cosines[0][found]
+
+    def similarities(self, query: Vectors, allowed: Mask) -> Vectors:
+        """Cosines of the nearest allowed rows at their places in an array of shape (rows,), 0 elsewhere."""
+        rows, cosines = self.nearest(query, DENSE_CANDIDATES, allowed)
+        similarities = np.zeros(len(self), dtype=np.float32)
+        similarities[rows] = cosines
+        return similarities

@@ -1,0 +1,26 @@
+"""Splits texts of this field into index terms."""
+
+import re
+
+_WORD = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z0-9]*|[0-9]+(?:\.[0-9]+)?[A-Za-z]*")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*[a-z]*|[0-9]+[a-z]*")
+_STOPWORDS = frozenset(
+    "a about all also an and any are as at be because been but by can could do does for from had has have how i if in "
+    "into is it its itself just may me might more most must my no nor not of on one only or other our out over own "
+    "please same should so some such than that the their them then there these they this those through to too up us "
+    "use used using very was we were what when where which while who why will with would you your".split()
+)
+
+
+def terms(text: str) -> list[str]:
+    """Lower-case terms in the order of the text: whole words, and the parts of names such as `ConvTranspose3d`."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        lowered = word.lower()
+        if lowered in _STOPWORDS:
+            continue
+        found.append(lowered)
+        parts = _HUMP.findall(word)
+        if len(parts) > 1:
+            found.extend(part.lower() for part in parts if len(part) > 1)
+    return found

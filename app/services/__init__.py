@@ -1,0 +1,1 @@
+"""Use cases, one per file: each public function names its steps in order."""

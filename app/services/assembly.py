@@ -1,0 +1,41 @@
+"""Puts the parts of one process together; every door takes them from here."""
+
+from dataclasses import dataclass
+
+from app.retrieval.embedder import Embedder, chosen_embedder
+from app.services.catalog import Catalog
+from app.services.context import ContextRenderer
+from app.services.ranking import Ranker
+from app.services.search import Search
+from app.services.tasks import TaskReader
+from app.settings import Settings
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts that all requests of one process share."""
+
+    settings: Settings
+    database: Database
+    embedder: Embedder
+    catalog: Catalog
+    search: Search
+    contexts: ContextRenderer
+
+
+def assembled(settings: Settings) -> Services:
+    """The parts as the settings name them; nothing is loaded or connected before it is used."""
+    database = Database(settings)
+    embedder = chosen_embedder(settings)
+    catalog = Catalog(database, embedder, settings.var_dir / "index" / "vectors.npz")
+    tasks = TaskReader(embedder)
+    ranker = Ranker(tasks)
+    return Services(
+        settings=settings,
+        database=database,
+        embedder=embedder,
+        catalog=catalog,
+        search=Search(catalog, tasks, ranker),
+        contexts=ContextRenderer(catalog, tasks, ranker),
+    )

@@ -1,0 +1,181 @@
+"""The corpus as every answer reads it: one immutable snapshot, swapped when the database has moved on."""
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.memory.applies_when import AppliesWhen, RecordError, parse_record
+from app.memory.derivation import derive, merge
+from app.memory.measurements import by_hardware
+from app.memory.ranking import CompiledItems, ItemFacts, compile_items
+from app.memory.selection import KernelMemory, kernel_memory
+from app.memory.wording import Wording, wording_from
+from app.records import Corpus, Item, Measurement
+from app.retrieval import index_file
+from app.retrieval.embedder import Embedder, Vectors
+from app.retrieval.index_file import IndexFile, Recipe
+from app.retrieval.lexical import LexicalIndex, TermCounts, term_counts
+from app.retrieval.vectors import FaissIndex
+from app.services.embedding import require_same_model
+from app.store import corpus, embeddings
+from app.store.database import Database
+
+log = logging.getLogger(__name__)
+
+EMPTY = Corpus(-1, {}, {}, {}, [], {}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that one corpus version says, ready for ranking and rendering. Never changed once made."""
+
+    corpus: Corpus
+    rankable: tuple[Item, ...]
+    """Items that a fresh ranking may offer: active and not damaged; the index rows follow this order."""
+    vectors: FaissIndex
+    lexical: LexicalIndex
+    compiled: CompiledItems
+    memory: KernelMemory
+    wording: Wording
+    measured: Mapping[str, Mapping[str, Measurement]]
+    """Hardware -> item id -> latest verification run."""
+
+    @property
+    def version(self) -> int:
+        """Corpus version."""
+        return self.corpus.version
+
+
+class Catalog:
+    """Hands out the snapshot of the present corpus version.
+
+    Every call asks the database for its version, so a write that was answered is seen by every later call, in every
+    process. One thread at a time loads what changed; the others wait for it rather than answer from the past.
+    """
+
+    def __init__(self, database: Database, embedder: Embedder, index_path: Path) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._index_path = index_path
+        self._lock = threading.Lock()
+        self._vectors: dict[str, Vectors] = {}
+        self._terms: dict[str, tuple[str, TermCounts]] = {}
+        self._records: dict[str, tuple[tuple[str | None, ...], AppliesWhen]] = {}
+        self._snapshot: Snapshot | None = None
+
+    def current(self) -> Snapshot:
+        """The snapshot of the newest committed corpus version."""
+        with self._database.read() as session:
+            version = corpus.state(session).version
+        snapshot = self._snapshot
+        if snapshot is not None and snapshot.version >= version:
+            return snapshot
+        with self._lock:
+            if self._snapshot is None or self._snapshot.version < version:
+                self._snapshot = self._refreshed(self._snapshot)
+            return self._snapshot
+
+    def save_index(self) -> bool:
+        """Keeps the vectors on disk, so that the next start is quick; False where the folder cannot be written."""
+        snapshot = self.current()
+        with self._database.read() as session:
+            identity = corpus.state(session).identity
+        with self._lock:
+            ids = [item_id for item_id in snapshot.corpus.items if item_id in self._vectors]
+            vectors = [self._vectors[item_id] for item_id in ids]
+        matrix = np.stack(vectors) if vectors else np.empty((0, self._embedder.dimension), dtype=np.float32)
+        recipe = Recipe(self._embedder.model_id, self._embedder.dimension, snapshot.version, identity)
+        return index_file.save(self._index_path, IndexFile(recipe, ids, matrix))
+
+    def forget_index(self) -> None:
+        """Deletes the index file, which the next snapshot then makes anew from the database."""
+        with self._lock:
+            self._index_path.unlink(missing_ok=True)
+            self._snapshot = None
+            self._vectors.clear()
+
+    def _refreshed(self, old: Snapshot | None) -> Snapshot:
+        require_same_model(self._database, self._embedder)
+        since = old.version if old else -1
+        before = old.corpus if old else EMPTY
+        with self._database.read() as session:
+            state = corpus.state(session)
+            vectors_since = since if old else self._load_index(state)
+            changed = corpus.items_since(session, since)
+            facts = corpus.facts(session) if state.facts_version > since or old is None else None
+            fresh_ids, fresh = embeddings.load(session, self._embedder.model_id, changed_after=vectors_since)
+        items: Mapping[str, Item] = {**before.items, **{item.id: item for item in changed}}
+        if old is not None:
+            for item in changed:
+                self._vectors.pop(item.id, None)
+        self._vectors.update(zip(fresh_ids, fresh, strict=True))
+        known = facts or before
+        return self._built(
+            Corpus(
+                version=state.version,
+                items=items,
+                problems=known.problems,
+                readers=known.readers,
+                baselines=known.baselines,
+                rankings=known.rankings,
+                wording=known.wording,
+                measurements=known.measurements,
+            )
+        )
+
+    def _built(self, whole: Corpus) -> Snapshot:
+        rankable = tuple(item for item in whole.items.values() if item.shown and item.damage is None)
+        nothing = np.zeros(self._embedder.dimension, dtype=np.float32)
+        rows = [self._vectors.get(item.id, nothing) for item in rankable]
+        return Snapshot(
+            corpus=whole,
+            rankable=rankable,
+            vectors=FaissIndex(np.array(rows, dtype=np.float32), self._embedder.dimension),
+            lexical=LexicalIndex([self._term_counts(item) for item in rankable]),
+            compiled=compile_items([self._facts(item, whole) for item in rankable]),
+            memory=kernel_memory(whole),
+            wording=wording_from(whole.wording),
+            measured=by_hardware(whole),
+        )
+
+    def _facts(self, item: Item, whole: Corpus) -> ItemFacts:
+        """When the item applies: a curated record joined with what its opening says. Kept while neither changes."""
+        key = (item.content_hash, item.family, item.source_problem, str(item.applies_when))
+        kept = self._records.get(item.id)
+        if kept is None or kept[0] != key:
+            problem = whole.problems.get(item.source_problem or "")
+            derived = derive(item.text, item.family, problem.name if problem else None)
+            kept = (key, merge(_curated(item), derived))
+            self._records[item.id] = kept
+        return ItemFacts(item.id, kept[1], item.helpful, item.harmful)
+
+    def _term_counts(self, item: Item) -> TermCounts:
+        kept = self._terms.get(item.id)
+        if kept is None or kept[0] != item.content_hash:
+            kept = (item.content_hash, term_counts(item.text))
+            self._terms[item.id] = kept
+        return kept[1]
+
+    def _load_index(self, state: corpus.CorpusState) -> int:
+        """Takes vectors from the index file; the corpus version up to which they are complete (-1 for none)."""
+        embedder = self._embedder
+        found = index_file.load(self._index_path, embedder.model_id, embedder.dimension, state.identity)
+        if found is None or found.recipe.corpus_version > state.version:
+            return -1
+        self._vectors.update(zip(found.ids, found.vectors, strict=True))
+        return found.recipe.corpus_version
+
+
+def _curated(item: Item) -> AppliesWhen | None:
+    """The curator's record; None where there is none, or where an older vocabulary wrote it."""
+    if item.applies_when is None:
+        return None
+    try:
+        return parse_record(item.applies_when)
+    except RecordError as fault:
+        log.warning("applies_when of %s is not in the present vocabulary: %s", item.id, fault)
+        return None

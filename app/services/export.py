@@ -1,0 +1,38 @@
+"""Exports the corpus: an ACE playbook, or JSON lines of our own."""
+
+from collections.abc import Iterator
+
+from app.memory.formats import jsonl
+from app.memory.rendering import render_playbook
+from app.records import Corpus, Item
+from app.services.catalog import Catalog
+from app.store import facts
+from app.store.database import Database
+from app.vocabulary import ItemKind
+
+
+def bullets_in_order(corpus: Corpus) -> list[Item]:
+    """The active bullets in the playbook's order."""
+    bullets = [item for item in corpus.items.values() if item.kind is ItemKind.BULLET and item.shown]
+    return sorted(bullets, key=lambda item: (item.position, item.id))
+
+
+def section_order(corpus: Corpus) -> list[str]:
+    """Titles of the playbook's sections as its source ordered them, empty ones too."""
+    titles = corpus.wording.get("playbook_sections", "")
+    return titles.split("\n") if titles else []
+
+
+def export_ace(catalog: Catalog) -> str:
+    """The active bullets as ACE playbook text; what was imported unchanged comes out byte for byte."""
+    corpus = catalog.current().corpus
+    text = render_playbook(corpus.wording.get("playbook_head", ""), section_order(corpus), bullets_in_order(corpus))
+    return text + corpus.wording.get("playbook_end", "")
+
+
+def export_jsonl(catalog: Catalog, database: Database) -> Iterator[str]:
+    """Everything that can be ranked or shown, retired items too, as lines that end in a newline."""
+    corpus = catalog.current().corpus
+    with database.read() as session:
+        runs = facts.runs(session)
+    return jsonl.write(corpus, runs)

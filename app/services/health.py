@@ -1,0 +1,53 @@
+"""Whether each part of the service can do its work."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.errors import PlaybookError
+from app.retrieval.embedder import Embedder
+from app.services.catalog import Catalog
+from app.services.embedding import require_same_model
+from app.store import embeddings, migrations
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one part says of itself."""
+
+    name: str
+    ok: bool
+    says: str
+
+
+def readiness(database: Database, embedder: Embedder, catalog: Catalog) -> list[Check]:
+    """Every part, in the order in which they depend on each other."""
+    return [
+        _check("database", lambda: _answers(database)),
+        _check("model", lambda: _same_model(database, embedder)),
+        _check("index", lambda: _index(database, embedder, catalog)),
+    ]
+
+
+def _check(name: str, ask: Callable[[], str]) -> Check:
+    try:
+        return Check(name, True, ask())
+    except PlaybookError as fault:
+        return Check(name, False, fault.detail)
+
+
+def _answers(database: Database) -> str:
+    migrations.require_current(database)
+    return f"{database.url.get_backend_name()} at migration {migrations.head()}"
+
+
+def _same_model(database: Database, embedder: Embedder) -> str:
+    require_same_model(database, embedder)
+    return f"{embedder.model_id}, {embedder.dimension} dimensions"
+
+
+def _index(database: Database, embedder: Embedder, catalog: Catalog) -> str:
+    snapshot = catalog.current()
+    with database.read() as session:
+        waiting = len(embeddings.missing(session, embedder.model_id, 1000))
+    return f"{len(snapshot.rankable)} items at corpus version {snapshot.version}, {waiting} without a vector"

@@ -1,0 +1,60 @@
+"""Finds the items that help with a task."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.memory.budget import best_within_budget, count_tokens
+from app.memory.rendering import ranked_entry
+from app.records import Task
+from app.services.catalog import Catalog
+from app.services.ranking import Ranked, Ranker, Wish
+from app.services.tasks import TaskReader
+from app.vocabulary import LeftOutReason
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """Ranked items, and what was left out."""
+
+    retrieval_id: str
+    results: tuple[Ranked, ...]
+    total_candidates: int
+    left_out: Mapping[LeftOutReason, int]
+    tokens: int
+    understood: Mapping[str, Any]
+    """What was read out of the task."""
+    notes: tuple[str, ...]
+
+
+class Search:
+    """Answers searches from the present snapshot."""
+
+    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker) -> None:
+        self._catalog = catalog
+        self._tasks = tasks
+        self._ranker = ranker
+
+    def find(self, task: Task, wish: Wish, token_budget: int | None = None) -> SearchAnswer:
+        """The best items for a task, as many whole ones as fit the token budget."""
+        snapshot = self._catalog.current()
+        read = self._tasks.read(task, snapshot.corpus)
+        ranked = self._ranker.rank(snapshot, read, wish)
+        entries = [(entry.item.id, ranked_entry(entry.item)) for entry in ranked.results]
+        kept, dropped = best_within_budget("", entries, token_budget, "\n\n")
+        results = tuple(entry for entry in ranked.results if entry.item.id in kept)
+        return SearchAnswer(
+            retrieval_id=f"ret-{uuid.uuid4().hex}",
+            results=results,
+            total_candidates=ranked.total_candidates,
+            left_out={**ranked.left_out, LeftOutReason.BUDGET: len(dropped)},
+            tokens=sum(count_tokens(text) for item_id, text in entries if item_id in kept),
+            understood={
+                "operations": list(read.profile.chain),
+                "family": read.target.family,
+                "level": read.target.level,
+                "confidence": round(read.profile.confidence, 3),
+            },
+            notes=read.notes,
+        )

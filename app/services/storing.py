@@ -1,0 +1,105 @@
+"""Stores one imported document: all of it in one transaction, and nothing that is already there."""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from app.memory.drafts import DocumentDraft
+from app.memory.merging import Change, Known, Merger
+from app.records import CounterEvent, LineFault, Reader, Revision
+from app.store import corpus, facts, history, items
+from app.store.database import Database, Session
+from app.vocabulary import RevisionReason
+
+IMPORTER = "import"
+"""Actor of everything that an import does."""
+
+
+@dataclass(slots=True)
+class Stored:
+    """What an import wrote, and what it could not take."""
+
+    added: int = 0
+    changed: int = 0
+    facts: int = 0
+    faults: list[LineFault] = field(default_factory=list)
+
+    @property
+    def written(self) -> int:
+        """Rows added or changed."""
+        return self.added + self.changed + self.facts
+
+
+def store_document(database: Database, document: DocumentDraft) -> Stored:
+    """Writes what is new or different: facts first, then items, then what refers to items."""
+    stored = Stored(faults=list(document.faults))
+    now = datetime.now(UTC)
+    with database.write() as session:
+        writers = sorted({item.writer for item in document.items if item.writer})
+        stored.facts += facts.put_problems(session, document.problems)
+        stored.facts += facts.put_readers(session, [*document.readers, *(Reader(name) for name in writers)])
+        items.note_ids(session, [item.id for item in document.items if item.id])
+        merger = Merger(document, _known(session), lambda kind: items.next_id(session, kind.id_prefix), now)
+        plan = merger.plan()
+        stored.faults.extend(plan.faults)
+        if plan.changes:
+            version = corpus.advance(session)
+            for change in plan.changes:
+                _write(session, change, version, now)
+                stored.added += change.before is None
+                stored.changed += change.before is not None
+        stored.facts += _store_references(session, document, stored)
+        if stored.facts:
+            corpus.advance(session, facts=True)
+    return stored
+
+
+def _known(session: Session) -> Known:
+    return Known(
+        items={item.id: item for item in corpus.items_since(session, -1)},
+        source_hashes=items.source_hashes(session),
+        imported_votes=history.sums(session, actor=IMPORTER),
+        problems=corpus.facts(session).problems,
+    )
+
+
+def _write(session: Session, change: Change, version: int, now: datetime) -> None:
+    item, before = change.item, change.before
+    if before is None:
+        items.add(session, item, changed_in=version, source_hash=change.source_hash)
+    else:
+        if item != before:
+            item = replace(item, version=before.version + 1, updated_at=now)
+        items.change(session, item, changed_in=version, source_hash=change.source_hash)
+    if before is None or item.version != before.version:
+        state = history.state_of(item)
+        history.add_revision(session, Revision(item.id, item.version, RevisionReason.IMPORT, IMPORTER, now, state))
+    helpful, harmful = change.votes
+    if helpful or harmful:
+        event = CounterEvent(item.id, helpful, harmful, IMPORTER, now, reason="counted by the source")
+        history.add_event(session, event)
+        session.flush()
+        items.move_counters(session, item.id, helpful=helpful, harmful=harmful, changed_in=version)
+
+
+def _store_references(session: Session, document: DocumentDraft, stored: Stored) -> int:
+    """Baselines, rankings, runs and wording; what refers to something unknown is a fault, not a loss in silence."""
+    problems = corpus.facts(session).problems
+    item_ids = facts.known_ids(session)
+
+    def refers(what: str, problem: str | None, *ids: str) -> bool:
+        missing = [item_id for item_id in ids if item_id not in item_ids]
+        missing += [problem] if problem is not None and problem not in problems else []
+        if missing:
+            reason = f"{what} names what is not here: {', '.join(missing)}; import that first"
+            stored.faults.append(LineFault(document.file, 0, reason))
+        return not missing
+
+    baselines = [b for b in document.baselines if refers(f"a baseline of {b.reader}", b.problem)]
+    rankings = [r for r in document.rankings if refers(f"a ranking of {r.source}", r.problem, *r.item_ids)]
+    runs = [run for run in document.runs if refers(f"run {run.id}", None, run.item_id)]
+    return (
+        facts.put_baselines(session, baselines)
+        + facts.put_rankings(session, rankings)
+        + facts.put_runs(session, runs)
+        + facts.put_wording(session, document.wording)
+    )

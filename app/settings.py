@@ -1,0 +1,34 @@
+"""The only reader of the environment. Every setting is listed in docs/operations.md (a test compares)."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.vocabulary import EmbedderName
+
+
+class Settings(BaseSettings):
+    """Settings of one process; each field is read from `PLAYBOOK_<FIELD>`."""
+
+    model_config = SettingsConfigDict(env_prefix="PLAYBOOK_", extra="ignore")
+
+    database_url: str = Field(default="", description="Where the truth is kept; empty means SQLite under VAR_DIR.")
+    var_dir: Path = Field(default=Path("var"), description="Derived files: default database, vector index.")
+    embedder: EmbedderName = Field(default=EmbedderName.MINILM, description="Sentence model: minilm, onnx or hash.")
+    host: str = Field(default="127.0.0.1", description="Address the service binds.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
+    threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
+    max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
+    torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
+    busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
+    log_level: str = Field(default="info", description="uvicorn's log level.")
+
+    @property
+    def sqlalchemy_url(self) -> str:
+        """Database URL with its driver spelled out."""
+        url = self.database_url or f"sqlite:///{self.var_dir / 'playbook.sqlite3'}"
+        for plain in ("postgresql://", "postgres://"):
+            if url.startswith(plain):
+                return "postgresql+psycopg://" + url.removeprefix(plain)
+        return url

@@ -1,0 +1,1 @@
+"""Every SQL statement, and the one place that commits."""

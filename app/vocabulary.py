@@ -1,0 +1,95 @@
+"""Words that every layer shares: the closed sets of the glossary."""
+
+from enum import StrEnum
+
+
+class ItemKind(StrEnum):
+    """What an item is; one id space and one ranking hold them all."""
+
+    BULLET = "bullet"
+    LESSON = "lesson"
+    PITFALL = "pitfall"
+    RECIPE = "recipe"
+    MEMORY = "memory"
+    KERNEL = "kernel"
+
+    @property
+    def id_prefix(self) -> str:
+        """Prefix of the ids that are given to items of this kind when their source has none."""
+        return {"bullet": "str", "memory": "mem"}.get(self.value, self.value[:3])
+
+
+class ItemStatus(StrEnum):
+    """Where an item stands. Only active items are ranked or shown."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    RETIRED = "retired"
+    QUARANTINED = "quarantined"
+
+
+class Signal(StrEnum):
+    """One vote on an item."""
+
+    HELPFUL = "helpful"
+    HARMFUL = "harmful"
+    NEUTRAL = "neutral"
+
+
+class RevisionReason(StrEnum):
+    """Why an item has a new state."""
+
+    IMPORT = "import"
+    CREATE = "create"
+    EDIT = "edit"
+    RETIRE = "retire"
+    REVERT = "revert"
+
+
+class KernelLanguage(StrEnum):
+    """What the device code of a kernel is written in."""
+
+    TRITON = "triton"
+    CUDA = "cuda"
+
+
+class EmbedderName(StrEnum):
+    """The sentence models that can be chosen by a setting."""
+
+    MINILM = "minilm"
+    ONNX = "onnx"
+    HASH = "hash"
+
+
+DEFAULT_SECTIONS: dict[ItemKind, str] = {
+    ItemKind.BULLET: "strategies",
+    ItemKind.LESSON: "lessons",
+    ItemKind.PITFALL: "pitfalls",
+    ItemKind.RECIPE: "recipes",
+    ItemKind.MEMORY: "memories",
+    ItemKind.KERNEL: "kernels",
+}
+"""Section of an item whose source names none."""
+
+MEM0 = "mem0"
+"""Source name of the recorded rankings that come from mem0."""
+
+
+class LeftOutReason(StrEnum):
+    """Why an item that was considered is not in an answer."""
+
+    THRESHOLD = "threshold"
+    BUDGET = "budget"
+    DUPLICATE = "duplicate"
+    LEAKAGE = "leakage"
+    GATE = "gate"
+    DAMAGE = "damage"
+    VERIFICATION = "verification"
+
+
+class RunState(StrEnum):
+    """How far a verification run is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    FINISHED = "finished"

@@ -1,0 +1,52 @@
+"""A real server process for a benchmark, on a free port and a database of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from eval.provenance import ROOT
+
+
+@contextmanager
+def server(var: Path, embedder: str) -> Iterator[str]:
+    """URL of a server over the database in `var`, ready to answer."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.cli.main", "serve", "--port", str(port)],
+        cwd=ROOT,
+        env={**os.environ, **environment(var, embedder), "PLAYBOOK_LOG_LEVEL": "error"},
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait(url, process)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def environment(var: Path, embedder: str) -> dict[str, str]:
+    """Settings of a benchmark's processes."""
+    return {"PLAYBOOK_VAR_DIR": str(var), "PLAYBOOK_EMBEDDER": embedder, "PLAYBOOK_DATABASE_URL": ""}
+
+
+def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with status {process.returncode}")
+        try:
+            if httpx.get(f"{url}/readyz", timeout=5).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.2)
+    raise TimeoutError("the server did not become ready")

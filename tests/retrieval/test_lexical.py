@@ -1,0 +1,49 @@
+"""The lexical index: the same BM25 as a library's, whole words only, every document scored."""
+
+import numpy as np
+import pytest
+
+from app.retrieval.lexical import LexicalIndex, term_counts
+from app.retrieval.words import terms
+
+TEXTS = [
+    "Fuse the conv2d epilogue: bias, GELU and residual add in one warp-wide pass.",
+    "Use warpgroup instructions for the GEMM main loop, tile 128x128.",
+    "GELU after a GEMM: fuse GELU into the epilogue; GELU costs little there.",
+    "LayerNorm over the last axis, one warp per row.",
+    "",
+]
+
+
+def test_scores_equal_those_of_bm25s() -> None:
+    bm25s = pytest.importorskip("bm25s", reason="bm25s is not installed")
+    index = LexicalIndex([term_counts(text) for text in TEXTS])
+    library = bm25s.BM25(k1=1.2, b=0.75, method="lucene")
+    library.index([terms(text) or ["nothing"] for text in TEXTS[:4]], show_progress=False)
+    ours = LexicalIndex([term_counts(text) for text in TEXTS[:4]])
+    query = terms("fuse GELU into the GEMM epilogue with one warp")
+    expected = library.get_scores([term for term in dict.fromkeys(query) if term in library.vocab_dict])
+    assert np.allclose(ours.scores(query), expected, atol=1e-5)
+    assert index.scores(query).shape == (5,)
+
+
+def test_a_word_matches_whole_words_only() -> None:
+    index = LexicalIndex([term_counts(text) for text in TEXTS])
+    assert np.flatnonzero(index.scores(["warp"])).tolist() == [0, 3]
+    assert np.flatnonzero(index.scores(["warpgroup"])).tolist() == [1]
+
+
+def test_names_are_found_by_their_parts_and_as_a_whole() -> None:
+    assert terms("ConvTranspose3d_BatchNorm") == [
+        "convtranspose3d",
+        "conv",
+        "transpose3d",
+        "batchnorm",
+        "batch",
+        "norm",
+    ]
+
+
+def test_unknown_words_and_an_empty_index_score_nothing() -> None:
+    assert LexicalIndex([]).scores(["gelu"]).shape == (0,)
+    assert not LexicalIndex([term_counts(TEXTS[0])]).scores(["sourdough"]).any()

@@ -1,0 +1,84 @@
+"""Real processes of the product: a server on a free port, a command."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import httpx
+
+from app.settings import Settings
+from tests.conftest import ROOT
+
+COMMAND = [sys.executable, "-m", "app.cli.main"]
+
+
+def environment(settings: Settings, **more: str) -> dict[str, str]:
+    """Environment of a process that works with these settings."""
+    return {
+        **os.environ,
+        "PLAYBOOK_VAR_DIR": str(settings.var_dir),
+        "PLAYBOOK_DATABASE_URL": settings.database_url,
+        "PLAYBOOK_EMBEDDER": settings.embedder.value,
+        "PYTHONPATH": str(ROOT),
+        "NO_COLOR": "1",
+        "COLUMNS": "200",
+        **more,
+    }
+
+
+def command(settings: Settings, *arguments: str, **more: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs `playbook` to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        env=environment(settings, **more),
+        cwd=ROOT,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def started(settings: Settings, *arguments: str) -> subprocess.Popen[bytes]:
+    """Starts `playbook` and returns at once."""
+    return subprocess.Popen([*COMMAND, *arguments], env=environment(settings), cwd=ROOT, stderr=subprocess.PIPE)
+
+
+@contextmanager
+def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
+    """URLs of so many server processes on one database, all ready."""
+    ports = [_free_port() for _ in range(count)]
+    running = [started(settings, "serve", "--port", str(port)) for port in ports]
+    try:
+        urls = [f"http://127.0.0.1:{port}" for port in ports]
+        for url, process in zip(urls, running, strict=True):
+            _wait_until_ready(url, process)
+        yield urls
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.communicate(timeout=30)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise AssertionError(f"the server ended: {(process.stderr.read() if process.stderr else b'').decode()}")
+        try:
+            if httpx.get(f"{url}/readyz", timeout=2).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError("the server did not become ready")
