@@ -13,7 +13,7 @@ from app.records import Task
 from app.services.assembly import Services, assembled
 from app.services.comparison import compared
 from app.services.context import ContextWish
-from app.services.embedding import embed_missing
+from app.services.deriving import derive_missing
 from app.services.migrate import ensure_migrated
 from app.services.ranking import Wish
 from app.settings import Settings
@@ -89,7 +89,7 @@ def context(
 def _ready() -> Services:
     services = assembled(Settings())
     ensure_migrated(services.database)
-    embed_missing(services.database, services.embedder)
+    derive_missing(services.database, services.embedder)
     return services
 
 

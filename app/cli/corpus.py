@@ -9,8 +9,8 @@ import typer
 
 from app.cli.output import AsJson, complain, progress_bars, say, say_json
 from app.services.assembly import assembled
+from app.services.deriving import reindex as embed_again
 from app.services.documents import ImportFormat
-from app.services.embedding import reindex as embed_again
 from app.services.export import export_ace, export_jsonl
 from app.services.load import ImportReport, load
 from app.services.migrate import ensure_migrated

@@ -3,6 +3,7 @@
 from app.models.baseline import BaselineRow
 from app.models.corpus_state import CorpusStateRow
 from app.models.counter_event import CounterEventRow
+from app.models.derived_record import DerivedRecordRow
 from app.models.embedding import EmbeddingRow
 from app.models.id_sequence import IdSequenceRow
 from app.models.item import ItemRow
@@ -18,6 +19,7 @@ __all__ = [
     "BaselineRow",
     "CorpusStateRow",
     "CounterEventRow",
+    "DerivedRecordRow",
     "EmbeddingRow",
     "IdSequenceRow",
     "ItemRevisionRow",

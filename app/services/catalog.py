@@ -5,11 +5,12 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from app.memory.applies_when import AppliesWhen, RecordError, parse_record
-from app.memory.derivation import derive, merge
+from app.memory.derivation import merge
 from app.memory.measurements import by_hardware
 from app.memory.ranking import CompiledItems, ItemFacts, compile_items
 from app.memory.selection import KernelMemory, kernel_memory
@@ -20,8 +21,8 @@ from app.retrieval.embedder import Embedder, Vectors
 from app.retrieval.index_file import IndexFile, Recipe
 from app.retrieval.lexical import LexicalIndex, TermCounts, term_counts
 from app.retrieval.vectors import FaissIndex
-from app.services.embedding import require_same_model
-from app.store import corpus, embeddings
+from app.services.deriving import require_same_model
+from app.store import corpus, derived, embeddings
 from app.store.database import Database
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ class Catalog:
         self._lock = threading.Lock()
         self._vectors: dict[str, Vectors] = {}
         self._terms: dict[str, tuple[str, TermCounts]] = {}
-        self._records: dict[str, tuple[tuple[str | None, ...], AppliesWhen]] = {}
+        self._records: dict[str, AppliesWhen] = {}
         self._snapshot: Snapshot | None = None
 
     def current(self) -> Snapshot:
@@ -107,12 +108,14 @@ class Catalog:
             vectors_since = since if old else self._load_index(state)
             changed = corpus.items_since(session, since)
             facts = corpus.facts(session) if state.facts_version > since or old is None else None
+            records = derived.load(session, changed_after=since)
             fresh_ids, fresh = embeddings.load(session, self._embedder.model_id, changed_after=vectors_since)
         items: Mapping[str, Item] = {**before.items, **{item.id: item for item in changed}}
         if old is not None:
             for item in changed:
                 self._vectors.pop(item.id, None)
         self._vectors.update(zip(fresh_ids, fresh, strict=True))
+        self._records.update({item.id: _record(item, records.get(item.id)) for item in changed})
         known = facts or before
         return self._built(
             Corpus(
@@ -136,22 +139,14 @@ class Catalog:
             rankable=rankable,
             vectors=FaissIndex(np.array(rows, dtype=np.float32), self._embedder.dimension),
             lexical=LexicalIndex([self._term_counts(item) for item in rankable]),
-            compiled=compile_items([self._facts(item, whole) for item in rankable]),
+            compiled=compile_items([self._facts(item) for item in rankable]),
             memory=kernel_memory(whole),
             wording=wording_from(whole.wording),
             measured=by_hardware(whole),
         )
 
-    def _facts(self, item: Item, whole: Corpus) -> ItemFacts:
-        """When the item applies: a curated record joined with what its opening says. Kept while neither changes."""
-        key = (item.content_hash, item.family, item.source_problem, str(item.applies_when))
-        kept = self._records.get(item.id)
-        if kept is None or kept[0] != key:
-            problem = whole.problems.get(item.source_problem or "")
-            derived = derive(item.text, item.family, problem.name if problem else None)
-            kept = (key, merge(_curated(item), derived))
-            self._records[item.id] = kept
-        return ItemFacts(item.id, kept[1], item.helpful, item.harmful)
+    def _facts(self, item: Item) -> ItemFacts:
+        return ItemFacts(item.id, self._records[item.id], item.helpful, item.harmful)
 
     def _term_counts(self, item: Item) -> TermCounts:
         kept = self._terms.get(item.id)
@@ -170,12 +165,15 @@ class Catalog:
         return found.recipe.corpus_version
 
 
-def _curated(item: Item) -> AppliesWhen | None:
-    """The curator's record; None where there is none, or where an older vocabulary wrote it."""
-    if item.applies_when is None:
-        return None
-    try:
-        return parse_record(item.applies_when)
-    except RecordError as fault:
-        log.warning("applies_when of %s is not in the present vocabulary: %s", item.id, fault)
-        return None
+def _record(item: Item, derived_record: Mapping[str, Any] | None) -> AppliesWhen:
+    """When the item applies: a curator's record joined with the derived one.
+
+    A record that an older vocabulary wrote counts as none; the derived one is made anew before the server starts.
+    """
+    known: dict[str, AppliesWhen] = {}
+    for origin, values in (("curated", item.applies_when), ("derived", derived_record)):
+        try:
+            known.update({origin: parse_record(values)} if values is not None else {})
+        except RecordError as fault:
+            log.warning("the %s record of %s is not in the present vocabulary: %s", origin, item.id, fault)
+    return merge(known.get("curated"), known.get("derived", AppliesWhen()))

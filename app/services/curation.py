@@ -9,13 +9,12 @@ from typing import Any
 from app.errors import DuplicateItem, InvalidInput, StaleVersion, UnknownItem
 from app.memory.applies_when import RecordError, parse_record
 from app.memory.damage import damage
-from app.memory.heads import head
 from app.memory.identity import normalised, text_hash
 from app.memory.kernels import kernel_code
 from app.records import CounterEvent, Item, Revision
 from app.retrieval.embedder import Embedder, Vectors
-from app.services.embedding import require_same_model
-from app.store import corpus, embeddings, history, items
+from app.services.deriving import keep, require_same_model, vector_of
+from app.store import corpus, history, items
 from app.store.database import Database, Session
 from app.vocabulary import DEFAULT_SECTIONS, ItemKind, ItemStatus, RevisionReason
 
@@ -62,7 +61,7 @@ def create(curator: Curator, kind: ItemKind, text: str, fields: Mapping[str, Any
         )
         items.add(session, item, changed_in=version)
         session.flush()
-        _keep_vector(session, curator, item, vector)
+        keep(session, curator.embedder, item, vector)
         _remember(session, curator, item, RevisionReason.CREATE, None)
     return item
 
@@ -143,7 +142,7 @@ def _change(
         items.change(session, item, changed_in=corpus.advance(session))
         session.flush()
         if item.text == proposed.text:
-            _keep_vector(session, curator, item, vector)
+            keep(session, curator.embedder, item, vector)
         _remember(session, curator, item, reason, note, reverts)
     return item
 
@@ -174,15 +173,7 @@ def _refuse_duplicate(session: Session, kind: ItemKind, text: str, kernel_source
 
 def _vector(curator: Curator, text: str) -> Vectors:
     require_same_model(curator.database, curator.embedder)
-    vector: Vectors = curator.embedder.encode([head(text)])[0]
-    return vector
-
-
-def _keep_vector(session: Session, curator: Curator, item: Item, vector: Vectors) -> None:
-    if corpus.state(session).model_id is None:
-        corpus.set_model(session, curator.embedder.model_id, curator.embedder.dimension)
-    entry = embeddings.Unembedded(item.id, item.text, item.content_hash)
-    embeddings.put(session, curator.embedder.model_id, [(entry, vector)])
+    return vector_of(curator.embedder, text)
 
 
 def _remember(

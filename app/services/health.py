@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.errors import PlaybookError
 from app.retrieval.embedder import Embedder
 from app.services.catalog import Catalog
-from app.services.embedding import require_same_model
+from app.services.deriving import require_same_model
 from app.store import embeddings, migrations
 from app.store.database import Database
 

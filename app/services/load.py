@@ -8,8 +8,8 @@ from app.errors import UnreadableImport
 from app.memory.merging import unedited
 from app.records import LineFault
 from app.retrieval.embedder import Embedder
+from app.services.deriving import derive_missing, require_same_model
 from app.services.documents import ImportFormat, read_document
-from app.services.embedding import embed_missing, require_same_model
 from app.services.storing import Stored, store_document
 from app.store import corpus, items
 from app.store.database import Database
@@ -65,5 +65,5 @@ def load(
         else:
             report.documents[str(path)] = store_document(database, document)
         progress("documents", 1)
-    report.embedded = embed_missing(database, embedder, lambda done: progress("embedded", done))
+    report.embedded = derive_missing(database, embedder, lambda done: progress("embedded", done))
     return report

@@ -107,6 +107,11 @@ def runs(session: Session) -> list[Run]:
     return [Run(**row.model_dump()) for row in session.exec(query)]
 
 
+def problem_names(session: Session) -> dict[str, str]:
+    """Problem id -> name."""
+    return dict(session.exec(select(ProblemRow.id, ProblemRow.name)).all())
+
+
 def known_ids(session: Session) -> set[str]:
     """Ids of all items."""
     return set(session.exec(select(ItemRow.id)).all())

@@ -74,7 +74,8 @@ def upgrade() -> None:
         sa.Column("runs", sa.Integer(), nullable=True),
         sa.Column("measured", sa.Boolean(), nullable=False),
         sa.CheckConstraint(
-            "(problem IS NOT NULL AND family IS NULL AND level IS NULL) OR (problem IS NULL AND family IS NOT NULL AND level IS NOT NULL)",
+            "(problem IS NOT NULL AND family IS NULL AND level IS NULL)"
+            " OR (problem IS NULL AND family IS NOT NULL AND level IS NOT NULL)",
             name=op.f("ck_baseline_problem_or_pair"),
         ),
         sa.ForeignKeyConstraint(["problem"], ["problem.id"], name=op.f("fk_baseline_problem_problem")),
@@ -156,6 +157,17 @@ def upgrade() -> None:
     with op.batch_alter_table("counter_event", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_counter_event_item_id"), ["item_id"], unique=False)
 
+    op.create_table(
+        "derived_record",
+        sa.Column("item_id", sa.String(length=64), nullable=False),
+        sa.Column("content_hash", sa.String(length=64), nullable=False),
+        sa.Column("family", sa.String(length=40), nullable=False),
+        sa.Column("source_problem", sa.String(length=200), nullable=False),
+        sa.Column("lexicon", sa.String(length=64), nullable=False),
+        sa.Column("record", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_derived_record_item_id_item")),
+        sa.PrimaryKeyConstraint("item_id", name=op.f("pk_derived_record")),
+    )
     op.create_table(
         "embedding",
         sa.Column("item_id", sa.String(length=64), nullable=False),
@@ -258,6 +270,7 @@ def downgrade() -> None:
     op.drop_table("kernel")
     op.drop_table("item_revision")
     op.drop_table("embedding")
+    op.drop_table("derived_record")
     with op.batch_alter_table("counter_event", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_counter_event_item_id"))
 
