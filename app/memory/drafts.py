@@ -37,6 +37,15 @@ class ItemDraft:
     """Line of the file where the item begins, from 1."""
 
 
+@dataclass(frozen=True, slots=True)
+class RecordDraft:
+    """When a known item applies, as a curator wrote it."""
+
+    item_id: str
+    values: Mapping[str, Any]
+    line: int
+
+
 @dataclass(slots=True)
 class DocumentDraft:
     """All that one imported document says."""
@@ -48,5 +57,6 @@ class DocumentDraft:
     baselines: list[Baseline] = field(default_factory=list)
     rankings: list[RecordedRanking] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    records: list[RecordDraft] = field(default_factory=list)
     wording: dict[str, str] = field(default_factory=dict)
     faults: list[LineFault] = field(default_factory=list)

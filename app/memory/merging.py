@@ -7,7 +7,7 @@ from typing import Any
 
 from app.memory.applies_when import RecordError, parse_record
 from app.memory.damage import damage
-from app.memory.drafts import DocumentDraft, ItemDraft
+from app.memory.drafts import DocumentDraft, ItemDraft, RecordDraft
 from app.memory.identity import content_hash, text_hash
 from app.memory.kernels import kernel_code
 from app.records import Item, LineFault, Problem
@@ -48,7 +48,7 @@ class Change:
 
     item: Item
     before: Item | None
-    source_hash: str
+    source_hash: str | None
     votes: Votes
     """Votes that the source counts beyond those that were credited before; negative where it counts fewer."""
 
@@ -77,6 +77,7 @@ class Merger:
             for item in known.items.values()
         }
         self._drafts = document.items
+        self._records = document.records
         self._last: dict[ItemKind, int] = {}
         for item in known.items.values():
             self._last[item.kind] = max(self._last.get(item.kind, -1), item.position)
@@ -86,7 +87,24 @@ class Merger:
         """All changes, in the document's order; a draft that says nothing new makes none."""
         for draft in self._drafts:
             self._take(draft)
+        for record in self._records:
+            self._take_record(record)
         return self._plan
+
+    def _take_record(self, draft: RecordDraft) -> None:
+        """A curated record for a known item; one for an unknown item, or outside the vocabulary, is a fault."""
+        item = self._items.get(draft.item_id)
+        try:
+            record = parse_record(draft.values).to_mapping()
+        except RecordError as fault:
+            self._plan.faults.append(LineFault(self._file, draft.line, f"{draft.item_id}: {fault}"))
+            return
+        if item is None:
+            self._plan.faults.append(LineFault(self._file, draft.line, f"there is no item {draft.item_id} here"))
+        elif item.applies_when != record:
+            changed = replace(item, applies_when=record)
+            self._items[item.id] = changed
+            self._plan.changes.append(Change(changed, item, self._hashes.get(item.id), (0, 0)))
 
     def _take(self, draft: ItemDraft) -> None:
         problem = self._known.problems.get(draft.source_problem or "")

@@ -74,7 +74,7 @@ def _detected(path: Path) -> ImportFormat:
     if text.startswith("---") and path.suffix == ".md":
         return ImportFormat.BULLETS
     if text.startswith("{"):
-        typed = re.match(r'\{\s*"type"\s*:', text) or path.suffix in (".jsonl", ".ndjson")
+        typed = re.match(r'\{\s*"(?:type|id)"\s*:', text) or path.suffix in (".jsonl", ".ndjson")
         return ImportFormat.JSONL if typed else ImportFormat.CONTEXTS
     return ImportFormat.ACE
 

@@ -100,3 +100,11 @@ def test_openapi_describes_every_route_and_its_problems(client: TestClient) -> N
     operations = [op for path in described["paths"].values() for op in path.values()]
     assert len({op["operationId"] for op in operations}) == len(operations)
     assert all(op.get("description") for op in operations)
+
+
+def test_the_vocabulary_is_part_of_the_api(client: TestClient) -> None:
+    words = client.get("/v1/vocabulary").json()
+    names = {operation["name"] for operation in words["operations"]}
+    assert {"conv_transpose3d", "logsumexp", "any_activation"} <= names
+    assert "conv_transpose" in words["families"]
+    assert all(words["regimes"].values())

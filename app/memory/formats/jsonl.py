@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from app.memory.drafts import DocumentDraft, ItemDraft
+from app.memory.drafts import DocumentDraft, ItemDraft, RecordDraft
 from app.records import Baseline, Corpus, Item, LineFault, Problem, Reader, RecordedRanking, Run
 from app.vocabulary import ItemKind, ItemStatus, RunState
 
@@ -120,8 +120,25 @@ class WordingLine(_Line):
     phrase: str
 
 
+class AppliesWhenLine(BaseModel):
+    """When a known item applies; app.memory.applies_when checks the fields beside the id."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Literal["applies_when"] = "applies_when"
+    id: Id
+
+
 Line = Annotated[
-    PlaybookLine | ProblemLine | ReaderLine | ItemLine | BaselineLine | RankingLine | RunLine | WordingLine,
+    PlaybookLine
+    | ProblemLine
+    | ReaderLine
+    | ItemLine
+    | BaselineLine
+    | RankingLine
+    | RunLine
+    | WordingLine
+    | AppliesWhenLine,
     Field(discriminator="type"),
 ]
 _ADAPTER: TypeAdapter[Line] = TypeAdapter(Line)
@@ -135,7 +152,7 @@ def read(lines: Iterable[str], file: str) -> DocumentDraft:
         if not text:
             continue
         try:
-            _take(_ADAPTER.validate_python(json.loads(text)), number, draft)
+            _take(_ADAPTER.validate_python(_typed(json.loads(text))), number, draft)
         except (ValidationError, ValueError, RecursionError) as fault:
             draft.faults.append(LineFault(file, number, _reason(fault)))
     return draft
@@ -177,8 +194,17 @@ def _take(line: Line, number: int, draft: DocumentDraft) -> None:
             draft.runs.append(Run(**{**values, "state": line.state.value}))
         case WordingLine():
             draft.wording[line.place] = line.phrase
+        case AppliesWhenLine():
+            draft.records.append(RecordDraft(line.id, dict(line.model_extra or {}), number))
         case PlaybookLine():
             pass
+
+
+def _typed(line: Any) -> Any:
+    """A record of when an item applies needs no type: nothing else has an id and says whether it is generic."""
+    if isinstance(line, dict) and "type" not in line and {"id", "generic"} <= line.keys():
+        return {"type": "applies_when", **line}
+    return line
 
 
 def _item_line(item: Item) -> ItemLine:
