@@ -131,13 +131,13 @@ def _result(tallies: dict[str, Tally], imports: list[dict[str, Any]], asked: flo
 
 
 def _print(tallies: dict[str, Tally], imports: list[dict[str, Any]], asked: float) -> None:
-    for name, done in zip(("first import", "second import"), imports, strict=True):
-        print(f"{name}: {done['written']} written, {done['embedded']} embedded, {done['seconds']:.1f} s")
+    for which, done in zip(("first import", "second import"), imports, strict=True):
+        print(f"{which}: {done['written']} written, {done['embedded']} embedded, {done['seconds']:.1f} s")
     print(f"{'policy':16} {'equal':>12} {'tokens':>8} {'p50 ms':>8} {'p95 ms':>8}")
     for name, tally in tallies.items():
         p95 = quantiles(tally.milliseconds, n=20)[-1]
-        equal = f"{tally.equal} of {tally.asked}"
-        print(f"{name:16} {equal:>12} {median(tally.tokens):8.0f} {median(tally.milliseconds):8.2f} {p95:8.2f}")
+        came_out = f"{tally.equal} of {tally.asked}"
+        print(f"{name:16} {came_out:>12} {median(tally.tokens):8.0f} {median(tally.milliseconds):8.2f} {p95:8.2f}")
     equal, total = sum(t.equal for t in tallies.values()), sum(t.asked for t in tallies.values())
     print(f"{equal} of {total} contexts equal, byte for byte, in {asked:.1f} s")
 

@@ -21,6 +21,7 @@ class RecordError(ValueError):
     """A record contradicts the vocabulary; `problems` lists every fault in words, each with its field."""
 
     def __init__(self, problems: Iterable[str]) -> None:
+        """Join the faults into one message."""
         self.problems = tuple(problems)
         super().__init__("; ".join(self.problems))
 
@@ -29,9 +30,10 @@ class RecordError(ValueError):
 class AppliesWhen:
     """The conditions under which an item applies, in the vocabulary's terms.
 
-    `generic` items apply whatever the task computes. `families` has the primary family first. `required` holds when every
-    term is present, a set term being present when any member is. `anchor` names what the item is about, `chain` the typical
-    order. `excludes` may hold operations and regimes. At least one of `key_regimes`, if any, should hold.
+    `generic` items apply whatever the task computes. `families` has the primary family first. `required` holds when
+    every
+    term is present, a set term being present when any member is. `anchor` names what the item is about, `chain` the
+    typical order. `excludes` may hold operations and regimes. At least one of `key_regimes`, if any, should hold.
     """
 
     generic: bool = False

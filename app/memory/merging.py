@@ -40,6 +40,8 @@ class Known:
     imported_votes: Mapping[str, Votes]
     """Item id -> votes that imports have credited it with."""
     problems: Mapping[str, Problem]
+    curated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Hash of a text -> a curator's record of when an item with that text applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,9 @@ class Merger:
         item_id = draft.id or self._by_place.get(place)
         before = self._items.get(item_id) if item_id else None
         if before is None:
-            item = _new(draft, item_id or self._new_id(draft.kind), self._position(draft), self._now)
+            record = draft.applies_when or self._known.curated.get(text_hash(draft.text))
+            new = replace(draft, applies_when=record)
+            item = _new(new, item_id or self._new_id(draft.kind), self._position(draft), self._now)
         elif before.kind is not draft.kind:
             self._fault(draft, f"{before.id} is a {before.kind} here and a {draft.kind} there; it was not taken")
             return

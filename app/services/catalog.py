@@ -166,14 +166,22 @@ class Catalog:
 
 
 def _record(item: Item, derived_record: Mapping[str, Any] | None) -> AppliesWhen:
-    """When the item applies: a curator's record joined with the derived one.
+    """When the item applies: a curator's record joined with the derived one."""
+    return merge(_curated(item), _trusted(derived_record or {}))
 
-    A record that an older vocabulary wrote counts as none; the derived one is made anew before the server starts.
-    """
-    known: dict[str, AppliesWhen] = {}
-    for origin, values in (("curated", item.applies_when), ("derived", derived_record)):
-        try:
-            known.update({origin: parse_record(values)} if values is not None else {})
-        except RecordError as fault:
-            log.warning("the %s record of %s is not in the present vocabulary: %s", origin, item.id, fault)
-    return merge(known.get("curated"), known.get("derived", AppliesWhen()))
+
+def _curated(item: Item) -> AppliesWhen | None:
+    """The curator's record; None where there is none, or where an older vocabulary wrote it."""
+    if item.applies_when is None:
+        return None
+    try:
+        return parse_record(item.applies_when)
+    except RecordError as fault:
+        log.warning("applies_when of %s is not in the present vocabulary: %s", item.id, fault)
+        return None
+
+
+def _trusted(values: Mapping[str, Any]) -> AppliesWhen:
+    """A derived record as it was stored; it was made by this program, so it needs no check."""
+    fields: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
+    return AppliesWhen(**fields)

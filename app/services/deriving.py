@@ -4,6 +4,7 @@ All of it can be made again: this can be stopped at any point and run again.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.errors import WrongEmbedder
 from app.memory.derivation import derive
@@ -15,6 +16,7 @@ from app.store import corpus, derived, embeddings, facts, items
 from app.store.database import Database, Session
 from app.store.derived import Underived
 from app.store.embeddings import Unembedded
+from app.vocabulary import ItemKind
 
 BATCH = 64
 
@@ -66,7 +68,7 @@ def keep(session: Session, embedder: Embedder, item: Item, vector: Vectors) -> N
         corpus.set_model(session, embedder.model_id, embedder.dimension)
     embeddings.put(session, embedder.model_id, [(Unembedded(item.id, item.text, item.content_hash), vector)])
     names = facts.problem_names(session)
-    entry = Underived(item.id, item.text, item.content_hash, item.family, item.source_problem)
+    entry = Underived(item.id, item.kind, item.text, item.content_hash, item.family, item.source_problem)
     derived.put(session, fingerprint(), [(entry, _record(entry, names))])
 
 
@@ -84,7 +86,9 @@ def _derive_records(database: Database) -> None:
 
 
 def _record(entry: Underived, names: dict[str, str]) -> dict[str, object]:
-    return derive(entry.text, entry.family, names.get(entry.source_problem or "")).to_mapping()
+    record = derive(entry.text, entry.family, names.get(entry.source_problem or ""))
+    # A lesson holds for every problem: that is what makes it one.
+    return replace(record, generic=record.generic or entry.kind is ItemKind.LESSON).to_mapping()
 
 
 def _embed(database: Database, embedder: Embedder, progress: Progress) -> int:

@@ -1,14 +1,8 @@
 """Brings a database to the present schema, with the facts that ship with the product."""
 
-import csv
-from collections.abc import Iterator
-from importlib import resources
-
-from app.records import Problem
+from app.services.bundled import bundled_problems
 from app.store import corpus, facts, migrations
 from app.store.database import Database
-
-KERNELBENCH = "KernelBench"
 
 
 def migrate(database: Database) -> bool:
@@ -35,18 +29,3 @@ def ensure_migrated(database: Database) -> None:
         interrupted = not corpus.facts(session).problems
     if interrupted:
         load_bundled_facts(database)
-
-
-def bundled_problems() -> Iterator[Problem]:
-    """Facts of KernelBench's problems of levels 1 to 3 (id, level, number, name, family, sha256 of the file)."""
-    with resources.files("app.data").joinpath("kernelbench_problems.csv").open(encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            yield Problem(
-                id=row["id"],
-                origin=KERNELBENCH,
-                level=int(row["level"]),
-                number=int(row["number"]),
-                name=row["name"],
-                family=row["family"],
-                sha256=row["sha256"],
-            )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from app.memory.drafts import DocumentDraft
 from app.memory.merging import Change, Known, Merger
 from app.records import CounterEvent, LineFault, Reader, Revision
+from app.services.bundled import curated_records
 from app.store import corpus, facts, history, items
 from app.store.database import Database, Session
 from app.vocabulary import RevisionReason
@@ -59,6 +60,7 @@ def _known(session: Session) -> Known:
         source_hashes=items.source_hashes(session),
         imported_votes=history.sums(session, actor=IMPORTER),
         problems=corpus.facts(session).problems,
+        curated=curated_records(),
     )
 
 

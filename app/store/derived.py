@@ -8,7 +8,7 @@ from sqlalchemy import and_, func, or_
 from sqlmodel import Session, col, select
 
 from app.models import DerivedRecordRow, ItemRow
-from app.vocabulary import ItemStatus
+from app.vocabulary import ItemKind, ItemStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class Underived:
     """An item whose record is missing, or was derived from something else."""
 
     item_id: str
+    kind: ItemKind
     text: str
     content_hash: str
     family: str | None
@@ -39,7 +40,8 @@ def missing(session: Session, lexicon: str, limit: int) -> list[Underived]:
         .limit(limit)
     )
     return [
-        Underived(row.id, row.text, row.content_hash, row.family, row.source_problem) for row in session.exec(query)
+        Underived(row.id, ItemKind(row.kind), row.text, row.content_hash, row.family, row.source_problem)
+        for row in session.exec(query)
     ]
 
 

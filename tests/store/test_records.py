@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from app.memory.derivation_recipe import fingerprint
+from app.memory.identity import text_hash
 from app.retrieval.hashing import HashingEmbedder
 from app.services.assembly import assembled
+from app.services.bundled import curated_records
 from app.services.load import load
 from app.settings import Settings
 from app.store import corpus, derived, history
@@ -22,19 +24,35 @@ def imported(database: Database, folder: Path, *lines: dict[str, Any]) -> Any:
     return load(database, HashingEmbedder(), [file])
 
 
-def test_all_curated_records_are_taken_once(seeded_settings: Settings) -> None:
+def test_items_take_the_bundled_record_of_their_text_and_only_of_their_text(seeded_settings: Settings) -> None:
+    database = Database(seeded_settings)
+    with database.read() as session:
+        whole = corpus.items_since(session, -1)
+    having = [item for item in whole if item.applies_when is not None]
+    assert len(having) == 125
+    assert all(curated_records()[text_hash(item.text)] == item.applies_when for item in having)
+    database.dispose()
+
+
+def test_curated_records_of_the_same_items_bring_nothing_new(seeded_settings: Settings) -> None:
     records = SHARED / "data" / "applies_when.jsonl"
     if not records.exists():
         pytest.skip("the curated records are not beside this checkout")
     database = Database(seeded_settings)
-    first = load(database, HashingEmbedder(), [records])
-    assert (first.faults, first.written) == ([], 125)
-    again = load(database, HashingEmbedder(), [records])
-    assert (again.written, again.embedded) == (0, 0)
+    report = load(database, HashingEmbedder(), [records])
+    assert (report.faults, report.written, report.embedded) == ([], 0, 0)
+    database.dispose()
+
+
+def test_a_curated_record_makes_a_version(starter_settings: Settings, tmp_path: Path) -> None:
+    database = Database(starter_settings)
+    record = {"id": "kpb-00001", "generic": True}
+    assert imported(database, tmp_path, record).written == 1
+    assert imported(database, tmp_path, record).written == 0
     with database.read() as session:
-        revisions = history.revisions(session, "str-00004")
+        revisions = history.revisions(session, "kpb-00001")
     assert [revision.version for revision in revisions] == [1, 2]
-    assert revisions[1].state["applies_when"]["required"] == ["any_dense_matmul"]
+    assert revisions[1].state["applies_when"]["generic"] is True
     database.dispose()
 
 

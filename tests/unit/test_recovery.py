@@ -15,7 +15,7 @@ from app.memory.policies import POLICIES, Layout
 from app.memory.recovery import recover
 from app.memory.recovery.ordering import merged_order, ordered_by
 from app.records import Corpus, Item, Problem, Reader
-from app.services.migrate import bundled_problems
+from app.services.bundled import bundled_problems
 from tests.unit.rendering import rendered
 
 Document = dict[str, dict[str, dict[str, str]]]

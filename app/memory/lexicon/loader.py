@@ -14,6 +14,7 @@ from typing import Any
 from app.memory.lexicon.values import Lexicon, Operation, PhrasePattern, SymbolPattern
 from app.memory.lexicon.words import normalise, stem, tokenise
 
+_ORDERS = {"=": "contiguous", ">": "sequence"}
 DIMENSIONED = "{d}"  # a phrasing such as "conv{d}" leaves the number of dimensions to the reader
 
 
@@ -46,6 +47,10 @@ def load_lexicon() -> Lexicon:
         names=MappingProxyType(_names(operations, short["names"], short["ignored"])),
         symbols=tuple(SymbolPattern(name, re.compile(expression)) for name, expression in short["symbols"]),
         phrasings=tuple(_sentences(operations, spoken["sentences"])),
+        function_words=frozenset(short["function_words"]),
+        weak_names=frozenset(short["weak_names"]),
+        regime_words=tuple((name, re.compile(expression)) for name, expression in short["regime_words"]),
+        silent=frozenset(_key(form) for form in short["silent"]),
         negations=tuple(tuple(phrase.split()) for phrase in short["negations"]),
     )
     _check(lexicon)
@@ -84,19 +89,24 @@ def _patterns(table: Mapping[str, Iterable[str]], classes: Mapping[str, tuple[st
 
 
 def _pattern(operation: str, source: str, classes: Mapping[str, tuple[str, ...]]) -> PhrasePattern:
-    """Compile one phrasing: elements split by spaces, alternatives by ``|``, ``@class``, ``!forbidden``, ``=ordered``."""
-    ordered = source.startswith("=")
+    """Compile one phrasing: elements split by spaces, alternatives by ``|``, ``@class``, ``!forbidden``.
+
+    A leading ``=`` asks for neighbouring words in order, a leading ``>`` for words in order with gaps.
+    """
+    order = _ORDERS.get(source[:1], "any")
     groups: list[frozenset[str]] = []
     forbidden: set[str] = set()
-    for element in source.removeprefix("=").split():
+    for element in source.lstrip("=>").split():
         target = element.removeprefix("!")
         words = [word for part in target.split("|") for word in (classes[part[1:]] if part[0] == "@" else (part,))]
-        stems = frozenset(stem(token) for word in words for token in normalise(word).split())
+        stems = frozenset(
+            word if word[0].isdigit() else stem(token) for word in words for token in normalise(word).split()
+        )
         if element[0] == "!":
             forbidden |= stems
         else:
             groups.append(stems)
-    return PhrasePattern(operation, tuple(groups), frozenset(forbidden), ordered, source)
+    return PhrasePattern(operation, tuple(groups), frozenset(forbidden), order, source)
 
 
 def _by_stem(patterns: Iterable[PhrasePattern]) -> dict[str, tuple[PhrasePattern, ...]]:

@@ -31,14 +31,14 @@ class Operation:
 class PhrasePattern:
     """An everyday phrasing: groups of word stems that must all occur close together.
 
-    `ordered` patterns must match contiguous words in the given order; the others match in any order. `forbidden` stems
-    veto a match when they stand in the same window. `source` is the pattern as written, for explanations.
+    `order` is ``contiguous`` (neighbouring words in the given order), ``sequence`` (in the given order, with gaps) or
+    ``any``. `forbidden` stems veto a match when they stand in the same window. `source` is the pattern as written.
     """
 
     operation: str
     groups: tuple[frozenset[str], ...]
     forbidden: frozenset[str]
-    ordered: bool
+    order: str
     source: str
 
 
@@ -64,6 +64,10 @@ class Lexicon:
     names: Mapping[tuple[str, ...], str]
     symbols: tuple[SymbolPattern, ...]
     phrasings: tuple[tuple[str, str], ...]
+    function_words: frozenset[str]
+    weak_names: frozenset[str]
+    regime_words: tuple[tuple[str, re.Pattern[str]], ...]
+    silent: frozenset[tuple[str, ...]]
     negations: tuple[tuple[str, ...], ...]
 
     def family_compatibility(self, left: str, right: str) -> float:

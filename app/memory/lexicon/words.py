@@ -1,7 +1,7 @@
 """Words of a task text: normalised characters, tokens with their places, and crude stems.
 
-The stemmer joins British and American spelling (``normalise``, ``normalized``, ``normalisation``) and the usual endings.
-It need not be linguistically right: patterns and texts go through the same function.
+The stemmer joins British and American spelling (``normalise``, ``normalized``, ``normalisation``) and the usual
+endings. It need not be linguistically right: patterns and texts go through the same function.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from functools import lru_cache
 
 _TOKEN = re.compile(r"[a-z]+(?:\d+[a-z]*)?|\d+x\d+(?:x\d+)?|\d+(?:\.\d+)?(?:e-?\d+)?d?|->|[^\s\w]")
 _REPLACED = {
-    "→": " -> ",
-    "⟶": " -> ",
-    "²": "^2",
-    "³": "^3",
-    "×": "x",
-    "·": "*",
-    "–": "-",
-    "—": " - ",
-    "’": "'",
-    "−": "-",
-    "±": " plus minus ",
+    "\u2192": " -> ",
+    "\u27f6": " -> ",
+    "\u00b2": "^2",
+    "\u00b3": "^3",
+    "\u00d7": "x",
+    "\u00b7": "*",
+    "\u2013": "-",
+    "\u2014": " - ",
+    "\u2019": "'",
+    "\u2212": "-",
+    "\u00b1": " plusminus ",
+    "\u03a3": " sum ",
+    "\u2211": " sum ",
+    "\u221a": " sqrt ",
 }
 _BOUNDARIES = frozenset(
     {
@@ -49,9 +52,14 @@ _BOUNDARIES = frozenset(
 )
 _ENDINGS = (
     ("isations", ""), ("izations", ""), ("isation", ""), ("ization", ""), ("ations", "at"), ("ation", "at"),
-    ("ingly", ""), ("ings", ""), ("ing", ""), ("edly", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("ly", ""), ("s", ""),
+    ("ingly", ""), ("ings", ""), ("ing", ""), ("edly", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("ly", ""), ("s",
+    ""),
 )  # fmt: skip
+_WHOLE = frozenset({"transformer", "transformers", "running"})  # not a transform, not a run
 _TAILS = (("ise", ""), ("ize", ""), ("is", ""), ("iz", ""), ("tre", "t"), ("tr", "t"), ("er", ""), ("e", ""))
+
+
+NUMBER = "#"  # the stem of every number
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +88,17 @@ def normalise(text: str) -> str:
     for character, plain in _REPLACED.items():
         text = text.replace(character, plain)
     text = unicodedata.normalize("NFKC", text).lower()
+    text = re.sub(r"\bln(?=\s*(?:\(\s*(?:1|e|sum)|sum\b))", "log", text)  # a logarithm, not a layer norm
     return re.sub(r"(?<=[a-z0-9])-(?=[a-z])", " ", text)
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return a stem shared by the inflected and the British and American forms of a lower-case word."""
-    if len(word) <= 3 or not word.isalpha():
-        return word
+    if word[0].isdigit() and "x" not in word:
+        return NUMBER
+    if len(word) <= 3 or not word.isalpha() or word in _WHOLE:
+        return word.removesuffix("s") if word in _WHOLE else word
     base = _strip(_strip(word, _ENDINGS), _TAILS)
     if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "sl":
         base = base[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,24 +10,22 @@ from numpy.typing import NDArray
 
 from app.memory.applies_when import AppliesWhen
 from app.memory.ranking import counters
+from app.memory.ranking.conditions import MAX_REGIMES, Conditions, compile_conditions, condition_key, strong_operations
+from app.memory.ranking.numbering import Indices, Numbering, counts, rows
 from app.memory.ranking.similarity import Table, similarity_table
 
-MAX_FAMILIES = 5
-MAX_REQUIRED = 4
-MAX_EXCLUDES = 6
 MAX_STRONG = 6
-MAX_REGIMES = 12
-MAX_KEYS = 3
-STRONG_KINDS = frozenset(
-    {"normalisation", "pooling", "reduction", "softmax", "special_matrix", "scan", "loss", "recurrence"}
-)
-
-Indices = NDArray[np.intp]
+OPTIONAL_WEIGHT = 0.7
+_CHUNK = 2048
+_CHAIN_WIDTH = 16
+_OPTIONAL_WIDTH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """One item as ranking needs it. `verification` in [0, 1] is 1 unless its latest run on the asker's hardware failed or lost."""
+    """One item as ranking needs it. `verification` in [0, 1] is 1 unless its latest run on the asker's hardware
+    failed or lost.
+    """
 
     id: str
     record: AppliesWhen
@@ -38,25 +36,21 @@ class ItemFacts:
 
 @dataclass(frozen=True, slots=True)
 class CompiledItems:
-    """Arrays over N items. Index arrays are padded with the last number of their table, which always scores neutrally.
+    """Arrays over N items, and over the distinct sets of conditions they share.
 
-    `covers` is (terms, N) uint8: how far an item's own operations stand for each vocabulary term, in 1/255.
+    `condition` (N,) numbers an item's set; `by_condition` (N,) lists the items set by set, set u at
+    ``by_condition[starts[u]:starts[u + 1]]``. `covers` is (terms, N) uint8: how far an item's own operations stand
+    for each vocabulary term, in 1/255. `strong` and `regimes` are (width, N) padded numbers.
     """
 
     ids: tuple[str, ...]
-    generic: NDArray[np.bool_]
-    families: Indices
-    required: Indices
-    excludes: Indices
+    conditions: Conditions
+    condition: Indices
+    by_condition: Indices
+    starts: Indices
     strong: Indices
-    strong_count: NDArray[np.float32]
+    strong_count: NDArray[np.float64]
     regimes: Indices
-    regime_count: NDArray[np.float32]
-    keys: Indices
-    key_count: NDArray[np.float32]
-    optional: Indices
-    optional_count: NDArray[np.float32]
-    gemm_only: NDArray[np.bool_]
     covers: NDArray[np.uint8]
     rate: NDArray[np.float64]
     established: NDArray[np.float64]
@@ -67,80 +61,47 @@ class CompiledItems:
         return len(self.ids)
 
 
-class Numbering:
-    """Numbers for families, terms and regimes; the number after the last one pads short rows."""
-
-    def __init__(self, table: Table) -> None:
-        lexicon = table.lexicon
-        self.table = table
-        self.families = {name: i for i, name in enumerate(lexicon.families)}
-        self.regimes = {name: i for i, name in enumerate(lexicon.regimes)}
-        self.terms = table.number
-
-    def rows(self, lists: Iterable[Sequence[str]], numbers: Mapping[str, int], width: int) -> Indices:
-        """Return (N, width) numbers of names, unknown names left out, padded with ``len(numbers)``."""
-        found = [[numbers[name] for name in names if name in numbers][:width] for names in lists]
-        pad = len(numbers)
-        return np.array([row + [pad] * (width - len(row)) for row in found], dtype=np.intp).reshape(-1, width)
-
-
 def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
     """Compile items into arrays. Linear in the number of items; equal records are compiled once."""
     table = similarity_table()
     numbering = Numbering(table)
-    distinct = {facts.record: None for facts in items}
-    place = {record: index for index, record in enumerate(distinct)}
-    rows = np.array([place[facts.record] for facts in items], dtype=np.intp)
-    records = list(distinct)
+    place: dict[AppliesWhen, int] = {}
+    record_of = np.array([place.setdefault(facts.record, len(place)) for facts in items], dtype=np.intp)
+    records = list(place)
+    sets: dict[tuple[object, ...], int] = {}
+    set_of = np.array([sets.setdefault(condition_key(r, table), len(sets)) for r in records], dtype=np.intp)
+    first = {number: record for record, number in zip(reversed(records), reversed(set_of.tolist()), strict=True)}
+    condition = set_of[record_of] if records else np.zeros(0, dtype=np.intp)
+    strong = rows([strong_operations(r, table) for r in records], numbering.terms, MAX_STRONG)
     helpful = np.array([facts.helpful for facts in items], dtype=np.float64)
     harmful = np.array([facts.harmful for facts in items], dtype=np.float64)
-    strong = numbering.rows([_strong(r, table) for r in records], numbering.terms, MAX_STRONG)
-    regimes = numbering.rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES)
-    keys = numbering.rows([r.key_regimes for r in records], numbering.regimes, MAX_KEYS)
-    optional = numbering.rows([(*r.required, *r.anchor, *r.optional) for r in records], numbering.terms, 4)
-    excludes = {**numbering.terms, **{name: len(numbering.terms) + i for name, i in numbering.regimes.items()}}
     return CompiledItems(
         ids=tuple(facts.id for facts in items),
-        generic=np.array([facts.record.generic for facts in items], dtype=bool),
-        families=numbering.rows([r.families for r in records], numbering.families, MAX_FAMILIES)[rows],
-        required=numbering.rows([r.required for r in records], numbering.terms, MAX_REQUIRED)[rows],
-        excludes=numbering.rows([r.excludes for r in records], excludes, MAX_EXCLUDES)[rows],
-        strong=strong[rows],
-        strong_count=_count(strong, len(numbering.terms))[rows],
-        regimes=regimes[rows],
-        regime_count=_count(regimes, len(numbering.regimes))[rows],
-        keys=keys[rows],
-        key_count=_count(keys, len(numbering.regimes))[rows],
-        optional=optional[rows],
-        optional_count=_count(optional, len(numbering.terms))[rows],
-        gemm_only=np.array([_about_the_product(r, table) for r in records], dtype=bool)[rows],
-        covers=np.ascontiguousarray(np.stack([_covers(r, table) for r in records], axis=1)[:, rows])
-        if records
-        else np.zeros((len(table.names), 0), dtype=np.uint8),
+        conditions=compile_conditions([first[number] for number in range(len(sets))], numbering),
+        condition=condition,
+        by_condition=np.argsort(condition, kind="stable"),
+        starts=np.concatenate([[0], np.cumsum(np.bincount(condition, minlength=len(sets)))]).astype(np.intp),
+        strong=np.ascontiguousarray(strong[:, record_of]),
+        strong_count=counts(strong, numbering.terms)[record_of],
+        regimes=rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES).take(record_of, axis=1),
+        covers=np.ascontiguousarray(_covers(records, numbering, table)[:, record_of]),
         rate=counters.smoothed_rate(helpful, harmful),
         established=counters.establishment(helpful, harmful),
         verification=np.array([facts.verification for facts in items], dtype=np.float64),
     )
 
 
-def _count(rows: Indices, pad: int) -> NDArray[np.float32]:
-    return (rows != pad).sum(axis=1).astype(np.float32)
-
-
-def _strong(record: AppliesWhen, table: Table) -> list[str]:
-    """Operations of the chain that set an item apart: it is no advice for a task without them."""
-    return list(dict.fromkeys(op for op in record.chain if table.lexicon.kind(op) in STRONG_KINDS))
-
-
-def _about_the_product(record: AppliesWhen, table: Table) -> bool:
-    gemm = any(table.lexicon.kind(op) == "gemm" for op in (*record.anchor, *record.required))
-    return gemm and not _strong(record, table) and "linear_reduction" not in record.regimes
-
-
-def _covers(record: AppliesWhen, table: Table) -> NDArray[np.uint8]:
-    best = np.zeros(len(table.names), dtype=np.float32)
-    for terms, weight in (((*record.chain, *record.anchor, *record.required), 1.0), (record.optional, 0.7)):
-        for term in terms:
-            if term in table.number:
-                np.maximum(best, table.similar[table.number[term]] * np.float32(weight), out=best)
-    return np.round(best * 255).astype(np.uint8)
+def _covers(records: Sequence[AppliesWhen], numbering: Numbering, table: Table) -> NDArray[np.uint8]:
+    """Return (terms, records) in 1/255: the nearest of a record's operations to each term, optional ones discounted."""
+    padded = np.vstack([table.similar, np.zeros((1, len(table.names)), dtype=np.float32)])
+    own = rows([(*r.chain, *r.anchor, *r.required) for r in records], numbering.terms, _CHAIN_WIDTH)
+    optional = rows([r.optional for r in records], numbering.terms, _OPTIONAL_WIDTH)
+    found = np.zeros((len(records), len(table.names)), dtype=np.uint8)
+    for start in range(0, len(records), _CHUNK):
+        best = np.zeros((min(_CHUNK, len(records) - start), len(table.names)), dtype=np.float32)
+        for column in range(_CHAIN_WIDTH):
+            np.maximum(best, padded[own[column, start : start + _CHUNK]], out=best)
+        for column in range(_OPTIONAL_WIDTH):
+            np.maximum(best, padded[optional[column, start : start + _CHUNK]] * np.float32(OPTIONAL_WEIGHT), out=best)
+        found[start : start + _CHUNK] = np.round(best * 255)
+    return found.T

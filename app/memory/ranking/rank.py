@@ -1,8 +1,8 @@
-"""Ranks compiled items for a task: filters first, then candidates by an upper bound, then the exact score."""
+"""Ranks compiled items for a task: the filter first, then set by set of conditions, best upper bound first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,21 @@ from numpy.typing import NDArray
 
 from app.memory.ranking import scoring
 from app.memory.ranking.compiled import CompiledItems
-from app.memory.ranking.query import query_vectors
+from app.memory.ranking.query import QueryVectors, query_vectors
 from app.memory.task.profile import TaskProfile
 
-DEFAULT_THRESHOLD = 0.12
-FIRST_CANDIDATES = 1024
+DEFAULT_THRESHOLD = 0.15
+FIRST_BATCH = 512
+
+Scores = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked item: its place in the compiled arrays, id, score in [0, 1] and the factors whose product the score is."""
+    """One ranked item: its place in the compiled arrays, id, score in [0, 1] and the factors whose product the score
+    is.
+    """
 
     index: int
     id: str
@@ -29,11 +34,31 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Hits by descending score, ties by id; how many items passed the filter, and how many of those fell to the threshold."""
+    """Hits by descending score, ties by id.
+
+    `total_candidates` passed the filter; `below_threshold` of them are known to score less than the threshold (items
+    that could not reach the top are not scored, so there may be more).
+    """
 
     hits: tuple[Hit, ...]
     total_candidates: int
     below_threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question put to compiled items: everything that scoring some of them needs."""
+
+    items: CompiledItems
+    query: QueryVectors
+    shared: scoring.SharedFactors
+    lexical: Scores | None
+    dense: Scores | None
+
+    def parts(self, rows: Rows) -> dict[str, Scores]:
+        sets = self.items.condition[rows]
+        own = scoring.item_factors(self.items, self.query, self.shared.steady, rows, self.lexical, self.dense)
+        return {name: column[sets] for name, column in self.shared.factors.items()} | own
 
 
 def rank(
@@ -43,8 +68,8 @@ def rank(
     top_k: int = 10,
     threshold: float = DEFAULT_THRESHOLD,
     allowed: NDArray[np.bool_] | None = None,
-    lexical: NDArray[np.float64] | None = None,
-    dense: NDArray[np.float64] | None = None,
+    lexical: Scores | None = None,
+    dense: Scores | None = None,
 ) -> Ranking:
     """Return the best items for a task.
 
@@ -62,19 +87,24 @@ def rank(
     """
     _check(items, top_k, allowed, lexical, dense)
     query = query_vectors(profile)
-    bound = scoring.opening(items, query) * scoring.understanding(query.confidence)
-    open_rows = np.flatnonzero(allowed) if allowed is not None else np.arange(len(items))
-    rows, scores, parts = _best(items, query, bound, open_rows, top_k, lexical, dense)
-    kept = [i for i in range(len(rows)) if scores[i] >= threshold]
-    kept.sort(key=lambda i: (-scores[i], items.ids[rows[i]]))
-    hits = tuple(
-        Hit(int(rows[i]), items.ids[rows[i]], scores[i], {name: float(column[i]) for name, column in parts.items()})
-        for i in kept[:top_k]
-    )
-    return Ranking(hits, len(open_rows), len(open_rows) - len(kept) if threshold > 0 else 0)
+    shared = scoring.shared_factors(items.conditions, query)
+    bounds = product(shared.factors)
+    asked = _Asked(items, query, shared, lexical, dense)
+    best: list[tuple[float, str, int]] = []
+    below = 0
+    for rows, next_bound in _batches(items, bounds, allowed):
+        scores = product(asked.parts(rows))
+        below += int((scores < threshold).sum())
+        best += [(float(scores[i]), items.ids[rows[i]], int(rows[i])) for i in _leading(scores, top_k, threshold)]
+        best = sorted(best, key=lambda entry: (-entry[0], entry[1]))[:top_k]
+        if next_bound < threshold or not top_k or (len(best) == top_k and next_bound < best[-1][0]):
+            break
+    total = len(items) if allowed is None else int(np.count_nonzero(allowed))
+    rows = np.array([row for _, _, row in best], dtype=np.intp)
+    return Ranking(_explained(asked, rows), total, min(below, total))
 
 
-def _check(items: CompiledItems, top_k: int, *arrays: NDArray[np.bool_] | NDArray[np.float64] | None) -> None:
+def _check(items: CompiledItems, top_k: int, *arrays: NDArray[np.bool_] | Scores | None) -> None:
     if top_k < 0:
         raise ValueError("top_k must not be negative")
     for array in arrays:
@@ -82,25 +112,50 @@ def _check(items: CompiledItems, top_k: int, *arrays: NDArray[np.bool_] | NDArra
             raise ValueError(f"expected an array of {len(items)} entries, got shape {array.shape}")
 
 
-def _best(items, query, bound, open_rows, top_k, lexical, dense):  # type: ignore[no-untyped-def]
-    """Score as many candidates as needed so that no item left out could have reached the top."""
-    size = max(FIRST_CANDIDATES, 4 * top_k)
-    while True:
-        if size >= len(open_rows):
-            rows, left = open_rows, 0.0
-        else:
-            order = np.argpartition(-bound[open_rows], size)
-            rows, left = open_rows[order[:size]], float(bound[open_rows[order[size:]]].max())
-        parts = scoring.factors(items, query, rows, lexical, dense)
-        scores = product(parts)
-        if left == 0.0 or len(rows) == len(open_rows) or (top_k and np.partition(scores, -top_k)[-top_k] >= left):
-            return rows, scores.tolist(), parts
-        size *= 4
+def _batches(items: CompiledItems, bounds: Scores, allowed: NDArray[np.bool_] | None) -> Iterator[tuple[Rows, float]]:
+    """Yield allowed items of the sets with the highest bounds, in growing batches, with the bound of all that
+    follow.
+    """
+    order = np.argsort(-bounds, kind="stable")
+    pending: list[Rows] = []
+    held, size = 0, FIRST_BATCH
+    for place, number in enumerate(order):
+        rows = items.by_condition[items.starts[number] : items.starts[number + 1]]
+        if allowed is not None:
+            rows = rows[allowed[rows]]
+        pending.append(rows)
+        held += len(rows)
+        last = place + 1 == len(order)
+        if last or held >= size:
+            yield np.concatenate(pending), -1.0 if last else float(bounds[order[place + 1]])
+            pending, held, size = [], 0, size * 2
 
 
-def product(parts: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Multiply the factors in their order; `explain` multiplies the same numbers in the same order."""
-    result: NDArray[np.float64] | None = None
-    for column in parts.values():
-        result = column.copy() if result is None else result * column
-    return result if result is not None else np.zeros(0)
+def _leading(scores: Scores, top_k: int, threshold: float) -> Rows:
+    """Return the places of the scores that may be among the top, all ties included."""
+    places: Rows = np.flatnonzero(scores >= threshold)
+    if len(places) <= top_k or not top_k:
+        return places[:0] if not top_k else places
+    limit = np.partition(scores[places], len(places) - top_k)[len(places) - top_k]
+    leading: Rows = places[scores[places] >= limit]
+    return leading
+
+
+def _explained(asked: _Asked, rows: Rows) -> tuple[Hit, ...]:
+    """Return hits whose score is the product of their parts, multiplied in their order."""
+    parts = asked.parts(rows)
+    scores = product(parts).tolist()
+    columns = [column.tolist() for column in parts.values()]
+    return tuple(
+        Hit(row, asked.items.ids[row], scores[i], dict(zip(parts, (column[i] for column in columns), strict=True)))
+        for i, row in enumerate(rows.tolist())
+    )
+
+
+def product(parts: Mapping[str, Scores]) -> Scores:
+    """Multiply factors in their order."""
+    columns = iter(parts.values())
+    result = next(columns).copy()
+    for column in columns:
+        result *= column
+    return result

@@ -11,13 +11,13 @@ from app.memory.task.constants import mathematics
 from app.memory.task.values import UNKNOWN, Class, Container, Function, Instance, Layer, Method, Path, Tensor
 
 if TYPE_CHECKING:
-    from app.memory.task.interpreter import Interpreter
+    from app.memory.task.expressions import Expressions
 
 _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "OrderedDict"})
 _MAX_RANGE = 4096
 
 
-def call_value(reader: Interpreter, target: Any, inputs: list[Any], named: dict[str, Any]) -> Any:
+def call_value(reader: Expressions, target: Any, inputs: list[Any], named: dict[str, Any]) -> Any:
     """Return the value of ``target(*inputs, **named)``."""
     if isinstance(target, Function):
         return reader.function(target, inputs, named)
@@ -36,7 +36,7 @@ def call_value(reader: Interpreter, target: Any, inputs: list[Any], named: dict[
     return next((value for value in inputs if isinstance(value, Tensor)), UNKNOWN)
 
 
-def _construct(reader: Interpreter, kind: Class, inputs: list[Any], named: dict[str, Any]) -> Instance:
+def _construct(reader: Expressions, kind: Class, inputs: list[Any], named: dict[str, Any]) -> Instance:
     instance = Instance(kind)
     if method := kind.method("__init__"):
         reader.function(Function(method[0], method[1].scope, instance, method[1]), inputs, named)
@@ -45,7 +45,7 @@ def _construct(reader: Interpreter, kind: Class, inputs: list[Any], named: dict[
     return instance
 
 
-def _forward(reader: Interpreter, instance: Instance, inputs: list[Any], named: dict[str, Any]) -> Any:
+def _forward(reader: Expressions, instance: Instance, inputs: list[Any], named: dict[str, Any]) -> Any:
     for name in ("forward", "__call__"):
         if method := instance.kind.method(name):
             return reader.function(Function(method[0], method[1].scope, instance, method[1]), inputs, named)
@@ -54,7 +54,7 @@ def _forward(reader: Interpreter, instance: Instance, inputs: list[Any], named: 
     return call_value(reader, instance.attributes.get("_layer", UNKNOWN), inputs, named)
 
 
-def _chain(reader: Interpreter, parts: list[Any], inputs: list[Any]) -> Any:
+def _chain(reader: Expressions, parts: list[Any], inputs: list[Any]) -> Any:
     if len(parts) == 1 and isinstance(parts[0], dict):
         parts = list(parts[0].values())
     value = inputs[0] if inputs else UNKNOWN
@@ -63,7 +63,7 @@ def _chain(reader: Interpreter, parts: list[Any], inputs: list[Any]) -> Any:
     return value
 
 
-def _container(reader: Interpreter, kind: str, inputs: list[Any]) -> Any:
+def _container(reader: Expressions, kind: str, inputs: list[Any]) -> Any:
     first = inputs[0] if inputs else []
     if kind == "OrderedDict":
         pairs = [pair for pair in reader.items(first) if isinstance(pair, tuple) and len(pair) == 2]
@@ -74,7 +74,7 @@ def _container(reader: Interpreter, kind: str, inputs: list[Any]) -> Any:
     return Container(kind, {str(index): part for index, part in enumerate(parts)})
 
 
-def _library(reader: Interpreter, target: Path, inputs: list[Any], named: dict[str, Any]) -> Any:
+def _library(reader: Expressions, target: Path, inputs: list[Any], named: dict[str, Any]) -> Any:
     name, last = target.name, target.last
     if name == "dict" and named:
         return dict(named)
@@ -102,7 +102,7 @@ def _library(reader: Interpreter, target: Path, inputs: list[Any], named: dict[s
     return functions.call(last, inputs, named, reader.trace)
 
 
-def _method(reader: Interpreter, target: Method, inputs: list[Any], named: dict[str, Any]) -> Any:
+def _method(reader: Expressions, target: Method, inputs: list[Any], named: dict[str, Any]) -> Any:
     owner, name = target.owner, target.name
     if isinstance(owner, Tensor):
         return functions.call(name, [owner, *inputs], named, reader.trace)
@@ -119,7 +119,7 @@ def _method(reader: Interpreter, target: Method, inputs: list[Any], named: dict[
     return next((value for value in inputs if isinstance(value, Tensor)), UNKNOWN)
 
 
-def _instance_method(reader: Interpreter, owner: Instance, name: str, inputs: list[Any]) -> Any:
+def _instance_method(reader: Expressions, owner: Instance, name: str, inputs: list[Any]) -> Any:
     if name in {"register_buffer", "register_parameter", "add_module", "setattr"} and len(inputs) > 1:
         value = inputs[1]
         if name == "register_buffer" and isinstance(value, Tensor):
@@ -136,7 +136,7 @@ def _instance_method(reader: Interpreter, owner: Instance, name: str, inputs: li
     return next((value for value in inputs if isinstance(value, Tensor)), UNKNOWN)
 
 
-def _container_method(reader: Interpreter, owner: Container, name: str, inputs: list[Any]) -> Any:
+def _container_method(reader: Expressions, owner: Container, name: str, inputs: list[Any]) -> Any:
     if name in {"append", "add_module"} and inputs:
         owner.items[str(len(owner.items))] = inputs[-1]
     elif name == "extend" and inputs:
@@ -151,7 +151,7 @@ def _container_method(reader: Interpreter, owner: Container, name: str, inputs: 
     return None
 
 
-def _collection_method(reader: Interpreter, owner: Any, name: str, inputs: list[Any]) -> Any:
+def _collection_method(reader: Expressions, owner: Any, name: str, inputs: list[Any]) -> Any:
     if isinstance(owner, list) and len(owner) < _MAX_RANGE and inputs:
         if name == "append":
             owner.append(inputs[0])
@@ -164,17 +164,22 @@ def _collection_method(reader: Interpreter, owner: Any, name: str, inputs: list[
     elif isinstance(owner, dict):
         if name == "get" and inputs and isinstance(inputs[0], (str, int)):
             return owner.get(inputs[0], inputs[1] if len(inputs) > 1 else None)
-        return list({"items": owner.items(), "values": owner.values(), "keys": owner.keys()}.get(name, ()))
+        views: dict[str, list[Any]] = {
+            "items": list(owner.items()),
+            "values": list(owner.values()),
+            "keys": list(owner),
+        }
+        return views.get(name, [])
     return None
 
 
-def _range(reader: Interpreter, inputs: list[Any]) -> Any:
+def _range(reader: Expressions, inputs: list[Any]) -> Any:
     if not inputs or not all(isinstance(value, int) and abs(value) <= 10**9 for value in inputs) or len(inputs) > 3:
         return UNKNOWN
     return range(*inputs)[:_MAX_RANGE] if inputs[2:] != [0] else UNKNOWN
 
 
-def _length(reader: Interpreter, inputs: list[Any]) -> Any:
+def _length(reader: Expressions, inputs: list[Any]) -> Any:
     value = inputs[0] if inputs else UNKNOWN
     if isinstance(value, Tensor):
         return value.shape[0] if value.shape else UNKNOWN
@@ -183,8 +188,14 @@ def _length(reader: Interpreter, inputs: list[Any]) -> Any:
     return len(value) if isinstance(value, (list, tuple, dict, str, range)) else UNKNOWN
 
 
-def _convert(kind: Callable[[Any], Any]) -> Callable[[Interpreter, list[Any]], Any]:
-    def convert(reader: Interpreter, inputs: list[Any]) -> Any:
+def _absolute(reader: Expressions, inputs: list[Any]) -> Any:
+    if inputs and isinstance(inputs[0], (int, float)):
+        return abs(inputs[0])
+    return functions.call("abs", inputs, {}, reader.trace)
+
+
+def _convert(kind: Callable[[Any], Any]) -> Callable[[Expressions, list[Any]], Any]:
+    def convert(reader: Expressions, inputs: list[Any]) -> Any:
         value = inputs[0] if inputs else 0
         try:
             return kind(value) if isinstance(value, (int, float, bool)) else UNKNOWN
@@ -194,33 +205,33 @@ def _convert(kind: Callable[[Any], Any]) -> Callable[[Interpreter, list[Any]], A
     return convert
 
 
-def _extreme(function: Callable[[Any], Any]) -> Callable[[Interpreter, list[Any]], Any]:
-    def extreme(reader: Interpreter, inputs: list[Any]) -> Any:
+def _extreme(function: Callable[[Any], Any]) -> Callable[[Expressions, list[Any]], Any]:
+    def extreme(reader: Expressions, inputs: list[Any]) -> Any:
         values = reader.items(inputs[0]) if len(inputs) == 1 else inputs
         return function(values) if values and all(isinstance(value, (int, float)) for value in values) else UNKNOWN
 
     return extreme
 
 
-def _sum(reader: Interpreter, inputs: list[Any]) -> Any:
+def _sum(reader: Expressions, inputs: list[Any]) -> Any:
     total: Any = 0
     for value in reader.items(inputs[0]) if inputs else []:
         total = reader.operate("Add", total, value)
     return total
 
 
-def _map(reader: Interpreter, inputs: list[Any]) -> Any:
+def _map(reader: Expressions, inputs: list[Any]) -> Any:
     return (
         [call_value(reader, inputs[0], [item], {}) for item in reader.items(inputs[1])] if len(inputs) > 1 else UNKNOWN
     )
 
 
-def _next_of(reader: Interpreter, inputs: list[Any]) -> Any:
+def _next_of(reader: Expressions, inputs: list[Any]) -> Any:
     items = reader.items(inputs[0]) if inputs else []
     return items[0] if items else UNKNOWN
 
 
-def _isinstance(reader: Interpreter, inputs: list[Any]) -> Any:
+def _isinstance(reader: Expressions, inputs: list[Any]) -> Any:
     value, kind = (*inputs, UNKNOWN, UNKNOWN)[:2]
     names = [part.last for part in (kind if isinstance(kind, tuple) else (kind,)) if isinstance(part, Path)]
     plain = {"int": int, "float": float, "tuple": tuple, "list": list, "str": str, "Iterable": (list, tuple, str)}
@@ -228,14 +239,13 @@ def _isinstance(reader: Interpreter, inputs: list[Any]) -> Any:
     return any(isinstance(value, k) for k in known) if known and value is not UNKNOWN else UNKNOWN  # type: ignore[arg-type]
 
 
-_BUILTINS: Mapping[str, Callable[[Interpreter, list[Any]], Any]] = {
+_BUILTINS: Mapping[str, Callable[[Expressions, list[Any]], Any]] = {
     "range": _range,
     "len": _length,
     "int": _convert(int),
     "float": _convert(float),
     "bool": _convert(bool),
-    "abs": lambda reader, inputs: abs(inputs[0]) if inputs and isinstance(inputs[0], (int, float)) else
-    functions.call("abs", inputs, {}, reader.trace),
+    "abs": _absolute,
     "round": _convert(round),
     "max": _extreme(max),
     "min": _extreme(min),

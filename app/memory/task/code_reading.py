@@ -15,6 +15,7 @@ from app.memory.task.profile import MAX_OPERATIONS, OperationUse, Shape
 from app.memory.task.trace import Use
 
 MANY_LAYERS = 40
+FEW_LAYERS = 15
 _KEPT = ("kernel", "stride", "padding", "dilation", "output_padding", "groups", "in_channels", "out_channels", "axes",
          "layout", "inner", "width", "hidden", "layers", "bidirectional", "channels", "low", "high")  # fmt: skip
 _QUIET = frozenset({"transpose", "dropout"})
@@ -65,7 +66,7 @@ def _detail(use: Use) -> Mapping[str, Any]:
     kept = {key: use.detail[key] for key in _KEPT if key in use.detail}
     if use.shape_out is not None:
         kept["elements"] = prod(use.shape_out)
-    if "inner" in kept and use.shape_in is not None:
+    if "inner" in kept and use.shape_in:
         kept["rows"] = (
             prod(use.shape_in[:-1]) if use.operation == "linear" or len(use.shape_in) > 2 else use.shape_in[0]
         )
@@ -81,21 +82,22 @@ def _detail(use: Use) -> Mapping[str, Any]:
 
 def _regimes(module: Module, uses: Sequence[Use], shapes: Sequence[Shape]) -> dict[str, bool]:
     found: dict[str, bool] = {"many_layers": len(uses) >= MANY_LAYERS}
-    if shapes and len(uses) >= MANY_LAYERS:
+    if len(uses) < FEW_LAYERS:
+        found["launch_bound"] = False
+    elif shapes and len(uses) >= MANY_LAYERS:
         found["launch_bound"] = shapes[0][0] <= 16
     if module.dead or "+last" in module.name:
         found["dead_outputs"] = True
-    for use in uses:
-        axes = use.detail.get("axes")
-        if (
-            use.operation.endswith("_reduce")
-            and axes
-            and use.shape_in
-            and all(-len(use.shape_in) <= a < len(use.shape_in) for a in axes)
-        ):
-            if all(use.shape_in[axis] == 1 for axis in axes):
-                found["degenerate_reduction"] = True
+    if any(_reduces_one_entry(use) for use in uses):
+        found["degenerate_reduction"] = True
     return found
+
+
+def _reduces_one_entry(use: Use) -> bool:
+    axes, shape = use.detail.get("axes"), use.shape_in
+    if not use.operation.endswith("_reduce") or not axes or not shape:
+        return False
+    return all(-len(shape) <= axis < len(shape) and shape[axis] == 1 for axis in axes)
 
 
 def _confidence(module: Module, operations: Sequence[OperationUse]) -> float:

@@ -1,4 +1,6 @@
-"""Names the blocks a traced network is built from: residual blocks, inverted residuals, recurrences, state-space scans."""
+"""Names the blocks a traced network is built from: residual blocks, inverted residuals, recurrences, state-space
+scans.
+"""
 
 from __future__ import annotations
 
@@ -149,8 +151,10 @@ def _mlp(names: _Names, count: _Count, raw: _Count, uses: _Uses) -> bool:
 
 _RULES: tuple[tuple[str, Callable[[_Names, _Count, _Count, _Uses], bool]], ...] = (
     ("ssd_scan", _ssd), ("netvlad", _netvlad), ("rnn_cell", _rnn_cell), ("vanilla_rnn", _vanilla_rnn),
-    ("spatial_mlp", _spatial_mlp), ("transformer_block", _transformer), ("unet_block", _unet), ("shuffle_unit", _shuffle),
-    ("dense_block", _dense), ("fire_module", _fire), ("inception_module", _inception), ("squeeze_excite", _squeeze_excite),
+    ("spatial_mlp", _spatial_mlp), ("transformer_block", _transformer), ("unet_block", _unet), ("shuffle_unit",
+    _shuffle),
+    ("dense_block", _dense), ("fire_module", _fire), ("inception_module", _inception), ("squeeze_excite",
+    _squeeze_excite),
     ("inverted_residual_block", _inverted), ("depthwise_separable_block", _separable), ("residual_block", _residual),
     ("conv_bn_relu_stack", _stack), ("plain_cnn", _plain), ("mlp", _mlp),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Matches unexplained phrases of a task to sentences about operations with a sentence model.
 
-The model is a callable that the caller passes in; nothing here knows which one. Its vectors for the vocabulary's sentences are
-computed once per callable.
+The model is a callable that the caller passes in; nothing here knows which one. Its vectors for the vocabulary's
+sentences are computed once per callable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
 
 THRESHOLD = 0.45  # cosine below which a phrase says nothing about an operation
-MARGIN = 0.02  # by which the best operation must beat the best of another kind
+MARGIN = 0.04  # by which the best operation must beat the best of another kind
 MAX_PHRASES = 8
 
 _known: WeakKeyDictionary[Embed, Vectors] = WeakKeyDictionary()

@@ -14,7 +14,8 @@ _PRIORITY: tuple[tuple[str, str], ...] = (
     ("normalisation", "norm"), ("softmax", "softmax"), ("pooling", "pooling"), ("reduction", "reduction"),
     ("elementwise", "activation"), ("layout", "activation"), ("indexing", "activation"),
 )  # fmt: skip
-_OVERRIDES = {"ssd_scan": "attention", "netvlad": "matmul", "transformer_block": "attention", "spatial_mlp": "attention",
+_OVERRIDES = {"ssd_scan": "attention", "netvlad": "matmul", "transformer_block": "attention",
+              "spatial_mlp": "attention",
               "patch_merging": "attention", "mlp": "network"}  # fmt: skip
 _NAME_LEVEL_3: tuple[tuple[str, str], ...] = (
     (r"rnn|lstm|gru", "rnn"),
@@ -49,17 +50,18 @@ def family_of_name(name: str, level: int | None) -> str:
 def family_of_operations(chain: Sequence[str], lexicon: Lexicon) -> str:
     """Return the family of an operation chain; '' for an empty one.
 
-    Recurrences and attention decide first, then whole-network blocks and repeated convolutions, then the costliest kind.
+    Recurrences and attention decide first, then whole-network blocks and repeated convolutions, then the costliest
+    kind.
     """
-    for name in chain:
-        if name in _OVERRIDES and lexicon.kind(name) != "recurrence":
-            return _OVERRIDES[name]
     kinds = [lexicon.kind(name) for name in chain]
     present = set(kinds)
     if "recurrence" in present:
         return "rnn"
-    if "attention" in present:
+    if "attention" in present and "netvlad" not in chain:
         return "attention"
+    overrides = [_OVERRIDES[name] for name in chain if name in _OVERRIDES]
+    if overrides:
+        return min(overrides, key=("attention", "matmul", "network").index)
     if present & _NETWORK_KINDS or _is_network(chain, kinds):
         return "network"
     return next((family for kind, family in _PRIORITY if kind in present), "")
@@ -74,7 +76,9 @@ def _is_network(chain: Sequence[str], kinds: Sequence[str]) -> bool:
 
 
 def dominant_operation(chain: Sequence[str], lexicon: Lexicon) -> str | None:
-    """Return the operation that costs most: composites, then recurrences, attention, convolutions, products, the rest."""
+    """Return the operation that costs most: composites, then recurrences, attention, convolutions, products, the
+    rest.
+    """
     order = ("network_block", *(kind for kind, _ in _PRIORITY))
     best: tuple[int, str] | None = None
     for name in chain:

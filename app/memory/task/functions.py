@@ -256,7 +256,8 @@ _HANDLERS: Mapping[str, Callable[[Tensor, Sequence[Any], Arguments, Trace], Any]
     "matmul": _matmul, "mm": _matmul, "bmm": _matmul, "mv": _matmul, "dot": _matmul, "addmm": _addmm, "baddbmm": _addmm,
     "linear": _linear, "scaled_dot_product_attention": _sdpa,
     "add": _arithmetic("Add"), "sub": _arithmetic("Sub"), "mul": _arithmetic("Mult"), "div": _arithmetic("Div"),
-    "subtract": _arithmetic("Sub"), "multiply": _arithmetic("Mult"), "divide": _arithmetic("Div"), "pow": _arithmetic("Pow"),
+    "subtract": _arithmetic("Sub"), "multiply": _arithmetic("Mult"), "divide": _arithmetic("Div"),
+    "pow": _arithmetic("Pow"),
     "add_": _arithmetic("Add"), "sub_": _arithmetic("Sub"), "mul_": _arithmetic("Mult"), "div_": _arithmetic("Div"),
     "true_divide": _arithmetic("Div"),
 }  # fmt: skip

@@ -48,7 +48,8 @@ _POINTWISE: Mapping[str, str] = {
 }  # fmt: skip
 _LOSSES: Mapping[str, str] = {
     "MSELoss": "mse_loss", "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "smooth_l1_loss", "KLDivLoss": "kl_div_loss",
-    "CrossEntropyLoss": "cross_entropy_loss", "NLLLoss": "cross_entropy_loss", "TripletMarginLoss": "triplet_margin_loss",
+    "CrossEntropyLoss": "cross_entropy_loss", "NLLLoss": "cross_entropy_loss",
+    "TripletMarginLoss": "triplet_margin_loss",
     "CosineEmbeddingLoss": "cosine_similarity_loss", "HingeEmbeddingLoss": "hinge_loss",
 }  # fmt: skip
 _NORMS = {"BatchNorm": "batch_norm", "InstanceNorm": "instance_norm"}

@@ -1,4 +1,6 @@
-"""Finds operations in words: names and abbreviations, formula fragments, and everyday phrasings within a short window."""
+"""Finds operations in words: names and abbreviations, formula fragments, and everyday phrasings within a short
+window.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,10 @@ from app.memory.lexicon.words import Token
 
 MAX_NAME_TOKENS = 7
 WINDOW_SLACK = 5
-_STOPS = frozenset({".", ";", ",", "->", "|", "then", "next", "finally", "afterwards", "followed"})
-
-# Names that are also ordinary words. In running prose they only count where no phrasing claims them.
-WEAK_NAMES = frozenset(
-    {"max", "min", "mean", "sum", "drop", "se", "res", "dense", "scale", "scaling", "skip", "bias", "fire", "clip", "linear",
-     "scaled", "lin", "sub", "mul", "div", "cat", "ce", "rms", "shortcut", "residual", "skips", "divide", "multiply", "diag",
-     "affine", "projection", "product", "subtract", "triangular", "hinge", "triplet", "leaky", "conv", "transformer", "1x1",
-     "huber", "frob", "kl", "sig", "prod", "gather", "mixer", "attention", "convolution", "convolutions", "mm"}
-)  # fmt: skip
+BLOCK_SLACK = 18  # a whole block is described over more words than a step
+_SENTENCE_STOPS = frozenset({".", ";", "->", "|"})
+_CLAUSE_STOPS = _SENTENCE_STOPS | {",", "then", "next", "finally", "afterwards", "followed"}
+_SENTENCE_KINDS = frozenset({"network_block", "attention", "recurrence"})  # described in more than one clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +49,14 @@ def _name_at(
         if not all(free[start : start + size]):
             continue
         key = tuple(token.text for token in tokens[start : start + size])
+        if key in lexicon.silent:
+            return Match("", start, start + size, frozenset(range(start, start + size)), 1.0, "silent")
         operation = lexicon.names.get(key) or lexicon.names.get((*key[:-1], key[-1].removesuffix("s")))
         if operation is None or (
-            len(key) == 1 and (key[0] in WEAK_NAMES) != weak and not (weak and key[0] not in WEAK_NAMES)
+            len(key) == 1 and (key[0] in lexicon.weak_names) != weak and not (weak and key[0] not in lexicon.weak_names)
         ):
             continue
-        certainty = 0.8 if len(key) == 1 and key[0] in WEAK_NAMES else 1.0
+        certainty = 0.8 if len(key) == 1 and key[0] in lexicon.weak_names else 1.0
         return Match(operation, start, start + size, frozenset(range(start, start + size)), certainty, "name")
     return None
 
@@ -71,14 +70,29 @@ def formulas(text: str, tokens: Sequence[Token], free: Sequence[bool], lexicon: 
                 yield Match(symbol.operation, span[0], span[-1] + 1, frozenset(span), 0.95, "formula")
 
 
-def phrased(tokens: Sequence[Token], free: Sequence[bool], lexicon: Lexicon) -> list[Match]:
-    """Return the phrasings found, the most specific first; they may overlap, the caller chooses."""
+def phrased(
+    tokens: Sequence[Token], free: Sequence[bool], open_to_blocks: Sequence[bool], lexicon: Lexicon
+) -> list[Match]:
+    """Return the phrasings found, the most specific first; they may overlap, the caller chooses.
+
+    `free` marks words no name has claimed; descriptions of whole blocks may also use those of named parts, as far as
+    `open_to_blocks` allows.
+    """
     found: dict[tuple[str, int, int], Match] = {}
-    for start, end in _segments(tokens):
-        stems = [tokens[i].stem for i in range(start, end)]
-        candidates = {id(p): p for stem in set(stems) for p in lexicon.patterns_by_stem.get(stem, ())}
+    spans = [(start, end, False) for start, end in _segments(tokens, _CLAUSE_STOPS)]
+    spans += [(start, end, True) for start, end in _segments(tokens, _SENTENCE_STOPS)]
+    for start, end, sentence in spans:
+        words = [i for i in range(start, end) if tokens[i].is_word]
+        stems = [tokens[i].stem for i in words]
+        present = set(stems)
+        candidates = {id(p): p for stem in present for p in lexicon.patterns_by_stem.get(stem, ())}
         for pattern in candidates.values():
-            match = _phrase(pattern, stems, start, free)
+            block = lexicon.kind(pattern.operation) in _SENTENCE_KINDS
+            if (sentence and not block) or any(group.isdisjoint(present) for group in pattern.groups):
+                continue
+            usable = open_to_blocks if block else free
+            slack = BLOCK_SLACK if block and (len(pattern.groups) >= 4 or pattern.order == "sequence") else WINDOW_SLACK
+            match = _phrase(pattern, stems, words, usable, slack)
             if match is not None:
                 key = (match.operation, match.start, match.end)
                 if key not in found or found[key].certainty < match.certainty:
@@ -86,10 +100,15 @@ def phrased(tokens: Sequence[Token], free: Sequence[bool], lexicon: Lexicon) -> 
     return sorted(found.values(), key=lambda m: (-len(m.tokens), m.end - m.start, m.start, m.operation))
 
 
-def _segments(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
+def is_block(match: Match, lexicon: Lexicon) -> bool:
+    """Whether a match describes a whole block, attention or recurrence, whose parts may be named as well."""
+    return lexicon.kind(match.operation) in _SENTENCE_KINDS
+
+
+def _segments(tokens: Sequence[Token], stops: frozenset[str]) -> Iterator[tuple[int, int]]:
     start = 0
     for index, token in enumerate(tokens):
-        if token.text in _STOPS:
+        if token.text in stops:
             if index > start:
                 yield start, index
             start = index + 1
@@ -97,29 +116,51 @@ def _segments(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
         yield start, len(tokens)
 
 
-def _phrase(pattern: PhrasePattern, stems: Sequence[str], offset: int, free: Sequence[bool]) -> Match | None:
+def _phrase(
+    pattern: PhrasePattern, stems: Sequence[str], words: Sequence[int], usable: Sequence[bool], slack: int
+) -> Match | None:
+    """Match one pattern in a run of words; `words` gives the token index of each stem."""
     size = len(pattern.groups)
-    if pattern.ordered:
+    if pattern.order == "contiguous":
         for start in range(len(stems) - size + 1):
             places = range(start, start + size)
-            if all(stems[i] in group and free[offset + i] for i, group in zip(places, pattern.groups, strict=True)):
-                return _match(pattern, frozenset(offset + i for i in places), 0.9)
+            if all(stems[i] in group and usable[words[i]] for i, group in zip(places, pattern.groups, strict=True)):
+                return _match(pattern, frozenset(words[i] for i in places), 0.9)
         return None
-    width = size + WINDOW_SLACK if size > 1 else 1
+    width = size + slack if size > 1 else 1
     best: frozenset[int] | None = None
     for start in range(len(stems)):
-        if not any(stems[start] in group for group in pattern.groups) or not free[offset + start]:
+        if not usable[words[start]] or not any(stems[start] in group for group in pattern.groups):
             continue
         window = range(start, min(start + width, len(stems)))
-        if any(stems[i] in pattern.forbidden for i in window):
+        if pattern.forbidden and any(stems[i] in pattern.forbidden for i in range(max(start - 1, 0), window.stop)):
             continue
-        places = _assign(pattern.groups, stems, [i for i in window if free[offset + i]])
-        if places is not None and (best is None or max(places) - min(places) < max(best) - min(best)):
-            best = places
+        free = [i for i in window if usable[words[i]]]
+        places_found = (
+            _in_order(pattern.groups, stems, free)
+            if pattern.order == "sequence"
+            else _assign(pattern.groups, stems, free)
+        )
+        if places_found is not None and (best is None or _spread(places_found) < _spread(best)):
+            best = places_found
     if best is None:
         return None
-    spread = max(best) - min(best) + 1
-    return _match(pattern, frozenset(offset + i for i in best), 0.55 + 0.1 * min(size, 4) - 0.02 * (spread - size))
+    return _match(pattern, frozenset(words[i] for i in best), 0.55 + 0.1 * min(size, 4) - 0.02 * (_spread(best) - size))
+
+
+def _spread(places: frozenset[int]) -> int:
+    return max(places) - min(places) + 1
+
+
+def _in_order(groups: Sequence[frozenset[str]], stems: Sequence[str], places: Sequence[int]) -> frozenset[int] | None:
+    """Give each group the first fitting word after the previous group's; None when one stays empty."""
+    taken: list[int] = []
+    for group in groups:
+        place = next((i for i in places if (not taken or i > taken[-1]) and stems[i] in group), None)
+        if place is None:
+            return None
+        taken.append(place)
+    return frozenset(taken)
 
 
 def _assign(groups: Sequence[frozenset[str]], stems: Sequence[str], places: Sequence[int]) -> frozenset[int] | None:

@@ -34,7 +34,9 @@ _NOTHING = Module((), (), False, 0, frozenset(), "")
 
 
 def read_module(source: str) -> Module:
-    """Follow the model class (or function) of a source text; an unreadable source gives an empty `Module` with its reason."""
+    """Follow the model class (or function) of a source text; an unreadable source gives an empty `Module` with its
+    reason.
+    """
     tree, problem = parse(source)
     if tree is None:
         return Module((), (), False, 0, frozenset(), "", problem)

@@ -9,7 +9,8 @@ from app.memory.task.profile import OperationUse
 from app.memory.task.prose import read_prose
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
-_REGIMES = (("strided", "strided"), ("dilated", "dilated"), ("grouped", "grouped"), ("asymmetric_kernel", "asymmetric_kernel"),
+_REGIMES = (("strided", "strided"), ("dilated", "dilated"), ("grouped", "grouped"), ("asymmetric_kernel",
+             "asymmetric_kernel"),
             ("square_kernel", "square_kernel"), ("Bidirectional", "bidirectional"), ("large_K", "huge_k"))  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Recognises operations that a module spells out in several steps, e.g. ``x * torch.sigmoid(x)`` as ``swish``.
 
-Works on the trace as a graph: each use knows the tensors it consumed, so the order of statements and the names of variables
-do not matter.
+Works on the trace as a graph: each use knows the tensors it consumed, so the order of statements and the names of
+variables do not matter.
 """
 
 from __future__ import annotations
@@ -12,24 +12,38 @@ from dataclasses import replace
 from app.memory.task.trace import Use
 
 _PRODUCTS = frozenset(
-    {"batched_matmul", "matmul", "matmul_transposed_b", "einsum_contraction", "tensor3d_matmul", "tensor4d_matmul"}
+    {
+        "batched_matmul",
+        "matmul_transposed_a",
+        "matmul_transposed_both",
+        "matmul",
+        "matmul_transposed_b",
+        "einsum_contraction",
+        "tensor3d_matmul",
+        "tensor4d_matmul",
+    }
 )
 _POINTWISE = frozenset(
-    {"scalar_multiply", "scalar_add", "sigmoid", "tanh", "softplus", "clamp", "relu6", "hardtanh", "hardsigmoid", "~exp",
-     "~log", "~pow", "~square", "~erf", "residual_add", "elementwise_multiply", "~abs", "~reciprocal", "relu", "elementwise_minmax"}
+    {"scalar_multiply", "scalar_add", "sigmoid", "tanh", "softplus", "clamp", "relu6", "hardtanh", "hardsigmoid",
+    "~exp",
+     "~log", "~pow", "~square", "~erf", "residual_add", "elementwise_multiply", "~abs", "~reciprocal", "relu",
+     "elementwise_minmax"}
 )  # fmt: skip
 _BETWEEN_SCORES = frozenset(
     {"scalar_multiply", "masked_fill", "bias_add", "residual_add", "dropout", "scalar_add", "elementwise_multiply",
      "channel_scale", "softmax", "relu", "~reciprocal"}
 )  # fmt: skip
-_STATISTICS = frozenset({"~abs", "~square", "~pow", "~sqrt", "~rsqrt", "sum_reduce", "mean_reduce", "scalar_add", "~norm", "~exp",
-                         "elementwise_minmax", "clamp", "~reciprocal", "elementwise_multiply", "scalar_multiply", "max_reduce", "~var"})  # fmt: skip
+_STATISTICS = frozenset({"~abs", "~square", "~pow", "~sqrt", "~rsqrt", "sum_reduce", "mean_reduce", "scalar_add",
+                         "~norm", "~exp",
+                         "elementwise_minmax", "clamp", "~reciprocal", "elementwise_multiply", "scalar_multiply",
+                         "max_reduce", "~var"})  # fmt: skip
 
 
 class Graph:
     """The uses by index, with the producer of each tensor; rewriting replaces and removes uses."""
 
     def __init__(self, uses: Sequence[Use]) -> None:
+        """Index the uses by the tensor they make."""
         self.uses: list[Use | None] = list(uses)
         self.producer = {use.output: index for index, use in enumerate(uses)}
 
@@ -85,7 +99,8 @@ def _self_gate(graph: Graph, use: Use) -> None:
 
 
 def _leads_to(graph: Graph, step: Use, sources: set[int]) -> bool:
-    front, seen = list(step.inputs), set()
+    front = list(step.inputs)
+    seen: set[int] = set()
     while front and len(seen) < 24:
         tensor = front.pop()
         if tensor in sources:

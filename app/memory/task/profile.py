@@ -16,8 +16,8 @@ class OperationUse:
     """One operation of the task: its vocabulary name, how sure the reading is, and where it was seen.
 
     `certainty` is in (0, 1]: 1 for code and named operations, less for phrasings. `source` is ``code``, ``name``,
-    ``formula``, ``phrase`` or ``embedding``; `seen` quotes what was recognised. `detail` holds what is known of it, e.g.
-    kernel, stride, groups, axes or layout (see `layers.py`).
+    ``formula``, ``phrase`` or ``embedding``; `seen` quotes what was recognised. `detail` holds what is known of it,
+    e.g. kernel, stride, groups, axes or layout (see `layers.py`).
     """
 
     name: str
@@ -40,9 +40,10 @@ class TaskProfile:
     """A task as the ranking sees it.
 
     `operations` are in order of execution as far as known, at most `MAX_OPERATIONS`, composites first. `regimes` maps a
-    regime of the vocabulary to True (holds) or False (known not to hold); a missing regime is unknown. `tolerance` is the
-    absolute error the task allows. `confidence` in [0, 1] says how far the operations were read rather than guessed; the
-    sentence model is worth asking only where it is low.
+    regime of the vocabulary to True (holds) or False (known not to hold); a missing regime is unknown, and `assumed`
+    lists unknown ones that usually hold for such a task. `tolerance` is the
+    absolute error the task allows. `confidence` in [0, 1] says how far the operations were read rather than guessed;
+    the sentence model is worth asking only where it is low.
     """
 
     operations: tuple[OperationUse, ...] = ()
@@ -59,6 +60,7 @@ class TaskProfile:
     dtype: str | None = None
     tolerance: float | None = None
     regimes: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
+    assumed: frozenset[str] = frozenset()
     confidence: float = 0.0
     evidence: tuple[Evidence, ...] = ()
 

@@ -5,158 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from app.memory.lexicon import Lexicon
 from app.memory.lexicon.loader import DIMENSIONED
 from app.memory.lexicon.words import Token, normalise, tokenise
 from app.memory.task import matching
+from app.memory.task.consistency import consistent
 from app.memory.task.matching import Match
 
 MAX_TOKENS = 1500
-_FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "by",
-        "can",
-        "do",
-        "for",
-        "from",
-        "get",
-        "give",
-        "given",
-        "has",
-        "have",
-        "how",
-        "i",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "let",
-        "make",
-        "me",
-        "need",
-        "of",
-        "on",
-        "or",
-        "our",
-        "out",
-        "please",
-        "so",
-        "some",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "these",
-        "this",
-        "to",
-        "use",
-        "using",
-        "want",
-        "we",
-        "were",
-        "what",
-        "when",
-        "which",
-        "will",
-        "with",
-        "write",
-        "would",
-        "you",
-        "your",
-        "each",
-        "every",
-        "all",
-        "also",
-        "any",
-        "both",
-        "but",
-        "if",
-        "only",
-        "onto",
-        "over",
-        "per",
-        "up",
-        "via",
-        "whose",
-        "while",
-        "where",
-        "within",
-        "after",
-        "before",
-        "then",
-        "followed",
-        "finally",
-        "next",
-        "faster",
-        "fast",
-        "fused",
-        "fuse",
-        "fusing",
-        "custom",
-        "kernel",
-        "kernels",
-        "triton",
-        "cuda",
-        "gpu",
-        "pytorch",
-        "torch",
-        "eager",
-        "implementation",
-        "implement",
-        "optimise",
-        "optimize",
-        "optimised",
-        "module",
-        "task",
-        "input",
-        "output",
-        "result",
-        "results",
-        "tensor",
-        "shape",
-        "float32",
-        "fp32",
-        "float",
-        "fp16",
-        "bf16",
-        "precision",
-        "tolerance",
-        "error",
-        "match",
-        "within",
-        "reference",
-        "speed",
-        "accelerate",
-        "forward",
-        "pass",
-        "quick",
-        "quicker",
-        "hand",
-        "written",
-        "beat",
-        "beats",
-        "version",
-        "done",
-        "whole",
-        "against",
-        "compared",
-        "returning",
-        "return",
-        "calling",
-        "call",
-    ]
-)
+_COMPARED = re.compile(r"\b(?:than|beats?|outperforms?|replac\w+) (?:torch|nn|f)\.[\w.]+")
+_UNUSED = frozenset({"unused", "unapplied"})
 _THREE = re.compile(
     r"\b(?:3d|volum\w*|voxels?|cubes?|cubic|cdhw|ncdhw|3-d|depth height width|three dimensional|\d+x\d+x\d+)\b"
 )
@@ -168,7 +28,8 @@ _TWO = re.compile(r"\b(?:2d|images?|pictures?|pixels?|photos?|planes?|2-d|nchw|t
 class ProseReading:
     """Operations found in order, the share of content words explained, and the words that stayed unexplained.
 
-    `explained` is in [0, 1]. `unexplained` holds clause-size word runs for the embedding fallback.
+    `explained` is in [0, 1]. `unexplained` holds clause-size word runs for the embedding fallback. `dimensions` is
+    ``1d``, ``2d``, ``3d`` or ''.
     """
 
     matches: tuple[Match, ...]
@@ -177,33 +38,52 @@ class ProseReading:
     content_words: int
     unexplained: tuple[tuple[int, str], ...]
     negated: tuple[str, ...]
+    dimensions: str
 
 
 def read_prose(text: str, lexicon: Lexicon) -> ProseReading:
     """Find the operations a text names or describes; an empty text gives an empty reading."""
-    plain = normalise(text)
+    plain = _COMPARED.sub(" ", normalise(text))
     tokens = tokenise(plain)[:MAX_TOKENS]
     free = [True] * len(tokens)
     negated = _negate(tokens, free, lexicon)
+    positive = tuple(free)
     chosen: list[Match] = []
     _take(matching.formulas(plain, tokens, free, lexicon), free, chosen)
     _take(matching.named(tokens, free, lexicon, weak=False), free, chosen)
     terse = _is_terse(tokens)
     if terse:
         _take(matching.named(tokens, free, lexicon, weak=True), free, chosen)
-    _take(matching.phrased(tokens, free, lexicon), free, chosen)
+    phrases = matching.phrased(tokens, free, positive, lexicon)
+    blocks = [match for match in phrases if matching.is_block(match, lexicon)]
+    _take([match for match in phrases if match not in blocks], free, chosen)
+    _take(blocks, list(positive), chosen)
     _take(matching.named(tokens, free, lexicon, weak=True), free, chosen)
     chosen.sort(key=lambda match: (match.start, match.end))
-    matches = _resolved(_merged(chosen, tokens), plain, lexicon)
+    matches = _resolved(
+        consistent(
+            _repeated(_merged([m for m in chosen if m.operation], tokens), tokens, lexicon), negated, plain, lexicon
+        ),
+        plain,
+        lexicon,
+    )
     covered = {index for match in chosen for index in match.tokens}
-    content = [i for i, token in enumerate(tokens) if _is_content(token)]
+    content = [i for i, token in enumerate(tokens) if _is_content(token, lexicon)]
     explained = sum(i in covered for i in content) / len(content) if content else 0.0
     quotes = tuple(" ".join(tokens[i].text for i in range(m.start, m.end)) for m in matches)
-    return ProseReading(tuple(matches), quotes, explained, len(content), _unexplained(tokens, covered), negated)
+    return ProseReading(
+        tuple(matches),
+        quotes,
+        explained,
+        len(content),
+        _unexplained(tokens, covered, lexicon),
+        negated,
+        _dimensions(plain),
+    )
 
 
-def _is_content(token: Token) -> bool:
-    return token.text[0].isalpha() and token.text not in _FUNCTION_WORDS
+def _is_content(token: Token, lexicon: Lexicon) -> bool:
+    return token.text[0].isalpha() and token.text not in lexicon.function_words
 
 
 def _is_terse(tokens: Sequence[Token]) -> bool:
@@ -226,6 +106,11 @@ def _take(found: Iterable[Match], free: list[bool], chosen: list[Match]) -> None
 def _negate(tokens: Sequence[Token], free: list[bool], lexicon: Lexicon) -> tuple[str, ...]:
     """Claim the words that a negation removes ("no bias", "instead of softmax") and return what was removed."""
     removed: list[str] = []
+    for place, token in enumerate(tokens):
+        if token.text in _UNUSED:
+            start = next((i + 1 for i in range(place, -1, -1) if tokens[i].text in {",", ";", ".", "("}), 0)
+            free[start:place] = [False] * (place - start)
+            removed.append(" ".join(token.text for token in tokens[start : place + 1]))
     for start in range(len(tokens)):
         for phrase in lexicon.negations:
             size = len(phrase)
@@ -247,18 +132,40 @@ def _negate(tokens: Sequence[Token], free: list[bool], lexicon: Lexicon) -> tupl
 
 
 def _merged(chosen: Sequence[Match], tokens: Sequence[Token]) -> list[Match]:
-    """Join neighbouring matches of one operation that describe the same step twice."""
+    """Join neighbouring matches of one operation that describe the same step twice ("SiLU, i.e. z * sigmoid(z)")."""
     merged: list[Match] = []
     for match in chosen:
         last = merged[-1] if merged else None
-        if last is not None and last.operation == match.operation and "phrase" in {last.source, match.source}:
-            between = [tokens[i] for i in range(last.end, match.start)]
-            if not any(token.is_boundary or token.text == "and" for token in between) or last.source != match.source:
+        if last is not None and _one_noun_phrase(last, match, tokens):
+            merged[-1] = replace(last, end=match.end, tokens=last.tokens | match.tokens)
+            continue
+        if last is not None and last.operation == match.operation and {last.source, match.source} != {"name"}:
+            between = {tokens[i].text for i in range(last.end, match.start)}
+            if not between & {"->", "then", "again", "another", "second", "more"} and match.start - last.end < 8:
                 merged[-1] = replace(last, end=max(last.end, match.end), tokens=last.tokens | match.tokens,
                                      certainty=max(last.certainty, match.certainty))  # fmt: skip
                 continue
         merged.append(match)
     return merged
+
+
+def _one_noun_phrase(last: Match, match: Match, tokens: Sequence[Token]) -> bool:
+    """Whether two names of one operation stand side by side ("dense affine layer"); one name twice means two steps."""
+    words = [[tokens[i].text for i in range(m.start, m.end)] for m in (last, match)]
+    return last.operation == match.operation and last.end == match.start and words[0] != words[1]
+
+
+def _repeated(matches: Sequence[Match], tokens: Sequence[Token], lexicon: Lexicon) -> list[Match]:
+    """Double a pointwise or pooling step that the words say happens twice."""
+    found: list[Match] = []
+    for match in matches:
+        found.append(match)
+        near = [tokens[i].text for i in range(match.start, min(match.end + 4, len(tokens)))]
+        twice = "twice" in near or ("two", "times") in pairwise(near)
+        kind = lexicon.kind(match.operation.replace(DIMENSIONED, "2d"))
+        if twice and kind in {"elementwise", "pooling"} and match.operation != "scalar_multiply":
+            found.append(match)
+    return found
 
 
 def _resolved(matches: Sequence[Match], text: str, lexicon: Lexicon) -> list[Match]:
@@ -282,21 +189,22 @@ def _dimensions(text: str) -> str:
         text,
     )
     if explicit:
-        return next(a or b for a, b in explicit) + "d"
+        first, second = explicit[0]
+        return f"{first or second}d"
     for pattern, name in ((_THREE, "3d"), (_TWO, "2d"), (_ONE, "1d")):
         if pattern.search(text):
             return name
     return ""
 
 
-def _unexplained(tokens: Sequence[Token], covered: set[int]) -> tuple[tuple[int, str], ...]:
+def _unexplained(tokens: Sequence[Token], covered: set[int], lexicon: Lexicon) -> tuple[tuple[int, str], ...]:
     """Return (place, words) for runs between clause boundaries in which most content words are unexplained."""
     runs: list[tuple[int, str]] = []
     start = 0
     for end in range(len(tokens) + 1):
         if end < len(tokens) and not tokens[end].is_boundary:
             continue
-        content = [i for i in range(start, end) if _is_content(tokens[i])]
+        content = [i for i in range(start, end) if _is_content(tokens[i], lexicon)]
         loose = [i for i in content if i not in covered]
         if len(loose) >= 2 and len(loose) * 2 >= len(content):
             runs.append((start, " ".join(token.text for token in tokens[start:end])))

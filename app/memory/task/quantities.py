@@ -5,30 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from app.memory.lexicon import Lexicon
 from app.memory.task.profile import Shape
 
 _TUPLE = re.compile(r"\(\s*(\d{1,9}(?:\s*,\s*\d{1,9}){1,4})\s*,?\s*\)")
 _TIMES = re.compile(r"(?<![\w.])(\d{1,9}(?:\s?x\s?\d{1,9}){1,4})(?![\w.])")
-_FLAGS: tuple[tuple[str, str, bool], ...] = (
-    (r"\bstrides?[ =\-]*(?:of )?\(?([2-9])|\bs=?([2-9])\b|\bstrided\b|twice as fine|twice the (?:size|resolution)|upsamp\w+ .{0,30}\bby two\b|doubl\w+ (?:the )?(?:resolution|size|each)|every other", "strided", True),
-    (r"\bstrides?[ =\-]*(?:of )?1\b|\bs=?1\b|unit[ -]stride|stride[ -]one|full[ -]overlap|sides? by two", "stride_1", True),
-    (r"\bdilat(?:ed|ion)|atrous|spaced taps|holes", "dilated", True),
-    (r"\bgroups?[ =]+\d*[2-9]\b(?!\d* ?(?:norm|gn|neighb|channel|feature))", "grouped", True),
-    (r"output[_ ]padding", "output_padding", True),
-    (r"asymmetric kernel|rectangular (?:kernel|filter)|non[ -]square (?:kernel|filter)", "asymmetric_kernel", True),
-    (r"\btrain(?:ing)?[ -]?mode|\bbatch statistics|over the (?:mini)?batch|train mode|batch mean", "train_mode_norm", True),
-    (r"\beval(?:uation)?[ -]?mode|running (?:statistics|stats|mean)|inference mode|stored statistics", "eval_mode_norm", True),
-    (r"bidirectional|\bbi-?(?:gru|lstm|rnn)\b|both directions|forwards and backwards", "bidirectional", True),
-    (r"\b(?:[2-9]|\d\d|two|three|four|five|six|eight|several|multi|stacked?)[ -](?:layers?|levels?)\b|\b[2-9]l\b|stack of|stacked", "multi_layer", True),
-    (r"single[ -](?:step|update)|one step|no time loop|single recurrent", "single_step", True),
-    (r"time steps|timesteps|over time|sequence length|seq(?:uence)? (?:of )?\d{3}|step after step|unroll", "time_loop", True),
-    (r"last (?:hidden|cell) state|h_n|c_n|final (?:hidden|cell|state)|only the final|output only|only y\b", "dead_outputs", True),
-    (r"extremely long|half a million|huge (?:k|inner)|very long (?:vectors|inner)|large[ -]k\b", "huge_k", True),
-    (r"channels_last|channels last|nhwc", "passthrough", True),
-)  # fmt: skip
 _TOLERANCE = re.compile(r"(?<![\w.])(1e-[2-6]|1e-0[2-6]|0\.0*1)\b")
 
 
@@ -46,17 +31,17 @@ class Quantities:
     tolerance: float | None
 
 
-def read_quantities(text: str) -> Quantities:
-    """Read the numbers of a normalised text (see `lexicon.words.normalise`)."""
-    shapes = tuple(_shapes(text))
-    regimes = {regime: holds for pattern, regime, holds in _FLAGS if re.search(pattern, text)}
+def read_quantities(text: str, lexicon: Lexicon) -> Quantities:
+    """Read the numbers and conditions of a normalised text (see `lexicon.words.normalise`)."""
+    shapes = tuple(sorted(_shapes(text), key=prod, reverse=True))
+    regimes = {regime: True for regime, expression in lexicon.regime_words if expression.search(text)}
     if "stride_1" in regimes:
         regimes.setdefault("strided", False)
     elif "strided" in regimes:
         regimes.setdefault("stride_1", False)
     if "eval_mode_norm" in regimes and "train_mode_norm" not in regimes:
         regimes["train_mode_norm"] = False
-    batch = _first(r"\b(?:batch(?: size)?|bs|n)[ =]?(?:of )?(\d{1,6})\b", text)
+    batch = _first(r"\b(?:batch(?: size)?|bs)[ =]?(?:of )?(\d{1,6})\b|\bn=(\d{1,6})\b", text)
     if batch:
         regimes |= {"small_batch": batch <= 16, "large_batch": batch >= 100}
     tolerance = _TOLERANCE.search(text)
@@ -84,7 +69,8 @@ def _first(pattern: str, text: str) -> int:
 def _convolution(text: str) -> dict[str, Any]:
     detail: dict[str, Any] = {}
     channels = re.search(
-        r"\b(\d{1,4})\s*(?:->|to|in,|input channels?,?(?: and)?)\s*(\d{1,4})\s*(?:out|channels?|output)?\b|conv\w*\(\s*(\d+)\s*,\s*(\d+)",
+        r"\b(\d{1,4})\s*(?:->|to|in,|input channels?,?(?: and)?)\s*(\d{1,4})\s*(?:out|channels?|output)?\b"
+        r"|conv\w*\(\s*(\d+)\s*,\s*(\d+)",
         text,
     )
     if channels:
@@ -92,7 +78,8 @@ def _convolution(text: str) -> dict[str, Any]:
         if max(first, second) <= 2048:
             detail |= {"in_channels": first, "out_channels": second}
     kernel = re.search(
-        r"kernel(?:[_ ]size)?[ =]*(?:of )?\(?(\d+(?:\s*[,x]\s*\d+){0,2})|\bk=?(\d{1,2})\b|\b(\d{1,2}x\d{1,2}(?:x\d{1,2})?)\b",
+        r"kernel(?:[_ ]size)?[ =]*(?:of )?\(?(\d+(?:\s*[,x]\s*\d+){0,2})|\bk=?(\d{1,2})\b"
+        r"|\b(\d{1,2}x\d{1,2}(?:x\d{1,2})?)\b",
         text,
     )
     if kernel:
@@ -108,7 +95,8 @@ def _convolution(text: str) -> dict[str, Any]:
 def _product(text: str, shapes: tuple[Shape, ...]) -> dict[str, Any]:
     detail: dict[str, Any] = {}
     sizes = re.search(
-        r"(?:linear|layer|fc|gemm|dense)\w*\s*\(?\s*(\d{2,6})\s*(?:in)?\s*(?:,|->|to|x)\s*(\d{2,6})|(\d{3,6})\s*(?:->|to|-to-)\s*(\d{3,6})",
+        r"(?:linear|layer|fc|gemm|dense)\w*\s*\(?\s*(\d{2,6})\s*(?:in)?\s*(?:,|->|to|x)\s*(\d{2,6})"
+        r"|(\d{3,6})\s*(?:->|to|-to-)\s*(\d{3,6})",
         text,
     )
     if sizes:

@@ -15,12 +15,24 @@ from app.memory.task.names import read_problem_name
 from app.memory.task.profile import MAX_OPERATIONS, Evidence, OperationUse, Shape, TaskProfile
 from app.memory.task.prose import ProseReading, read_prose
 from app.memory.task.quantities import Quantities, read_quantities
-from app.memory.task.regimes import derive_regimes
+from app.memory.task.regimes import derive_regimes, usual_regimes
 from app.memory.task.separation import separate
 
-CONFIDENT = 0.8  # at or above this the sentence model is not asked
+ASSUMED_CERTAINTY = 0.6
+CONFIDENT = 0.6  # at or above this the sentence model is not asked
 _HEAVY = frozenset(
-    {"conv", "conv_transpose", "depthwise_conv", "gemm", "special_matrix", "attention", "recurrence", "network_block"}
+    {
+        "conv",
+        "conv_transpose",
+        "depthwise_conv",
+        "gemm",
+        "special_matrix",
+        "attention",
+        "recurrence",
+        "network_block",
+        "scan",
+        "loss",
+    }
 )
 
 
@@ -51,7 +63,7 @@ def read_task(
     source = code or embedded_code
     reading = read_code(source) if source and source.strip() else None
     words = read_prose(prose, lexicon)
-    quantities = read_quantities(normalise(prose))
+    quantities = read_quantities(normalise(prose), lexicon)
     if reading is not None and reading.operations:
         profile = _from_code(reading, quantities, lexicon)
     else:
@@ -83,14 +95,17 @@ def _from_words(words: ProseReading, quantities: Quantities, embed: Embed | None
     ]
     places = [match.start for match in words.matches]
     confidence = _confidence(words, uses, lexicon)
-    if embed is not None and confidence < CONFIDENT and words.content_words:
+    heavy = any(lexicon.kind(use.name) in _HEAVY for use in uses)
+    if embed is not None and confidence < CONFIDENT and not heavy and words.content_words:
         guessed = guess_operations(words, [use.name for use in uses], embed, lexicon)
+        guessed = [(place, use) for place, use in guessed if not uses or lexicon.kind(use.name) in _HEAVY]
         for place, use in guessed:
             uses.append(use)
             places.append(place)
         if guessed:
             uses = [use for _, use in sorted(zip(places, uses, strict=True), key=lambda pair: pair[0])]
             confidence = max(confidence, _confidence_of_guesses(uses, words, lexicon))
+    uses = _with_assumed_core(uses, words, lexicon)
     operations = tuple(_detailed(use, quantities, lexicon) for use in _ordered(uses, lexicon))[:MAX_OPERATIONS]
     regimes = {**derive_regimes(operations, quantities.shapes, lexicon), **quantities.regimes}
     evidence = [Evidence("operation", f"{use.name} from {use.source} '{use.seen}'") for use in operations]
@@ -101,10 +116,22 @@ def _from_words(words: ProseReading, quantities: Quantities, embed: Embed | None
     )  # fmt: skip
 
 
+def _with_assumed_core(uses: list[OperationUse], words: ProseReading, lexicon: Lexicon) -> list[OperationUse]:
+    """Give a tail without a costly operation one: tails of three steps or more follow a convolution or an affine
+    layer.
+    """
+    if len(uses) < 3 or words.content_words < 6 or any(lexicon.kind(use.name) in _HEAVY for use in uses):
+        return uses
+    name = {"3d": "conv3d", "2d": "conv2d"}.get(words.dimensions, "linear")
+    return [OperationUse(name, ASSUMED_CERTAINTY, "assumed", "a tail needs a source"), *uses]
+
+
 def _confidence(words: ProseReading, uses: Sequence[OperationUse], lexicon: Lexicon) -> float:
     """Grow with the share of words explained and with named operations; without a costly operation stay low."""
     if not uses:
         return 0.0
+    if len(uses) == 1 and uses[0].source == "name" and uses[0].certainty < 0.9 and words.explained < 0.5:
+        return 0.1  # one ordinary word, e.g. "attention", in a text about something else
     named = [use for use in uses if use.source in {"name", "formula"} and use.certainty >= 0.9]
     heavy_named = any(lexicon.kind(use.name) in _HEAVY for use in named)
     heavy = heavy_named or any(lexicon.kind(use.name) in _HEAVY for use in uses)
@@ -119,7 +146,9 @@ def _confidence_of_guesses(uses: Sequence[OperationUse], words: ProseReading, le
 
 
 def _ordered(uses: Sequence[OperationUse], lexicon: Lexicon) -> list[OperationUse]:
-    """Put network blocks first, and a costly operation told by a phrase before its tail ("standardise the filtered ...")."""
+    """Put network blocks first, and a costly operation told by a phrase before its tail ("standardise the filtered
+    ...").
+    """
     blocks = [use for use in uses if lexicon.kind(use.name) == "network_block"]
     rest = [use for use in uses if use not in blocks]
     heavy = [use for use in rest if lexicon.kind(use.name) in _HEAVY]
@@ -179,4 +208,5 @@ def _completed(
         profile, dominant=dominant, family=derived, level=level, problem_name=name, shapes=shapes,
         groups=groups if isinstance(groups, int) else None, stride=stride if isinstance(stride, tuple) else None,
         reduction_axes=axes, gemm_layout=layout, norm_mode=mode, regimes=MappingProxyType(regimes),
+        assumed=usual_regimes(profile.operations, regimes, lexicon),
     )  # fmt: skip

@@ -6,7 +6,8 @@ differently from a regime known to be false. Thresholds restate the definitions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import prod
 
 from app.memory.lexicon import Lexicon
@@ -15,12 +16,14 @@ from app.memory.task.profile import OperationUse, Shape
 _LINEAR_STEPS = frozenset({"scalar_multiply", "scalar_add", "bias_add", "channel_scale", "dropout", "residual_add"})
 _LINEAR_REDUCTIONS = frozenset({"sum_reduce", "mean_reduce", "avg_pool1d", "global_avg_pool"})
 _REDUCTION_KINDS = frozenset({"reduction", "pooling"})
-_MONOTONE = frozenset({"relu", "leaky_relu", "relu6", "elu", "selu", "sigmoid", "tanh", "hardsigmoid", "hardtanh", "clamp",
+_MONOTONE = frozenset({"relu", "leaky_relu", "relu6", "elu", "selu", "sigmoid", "tanh", "hardsigmoid", "hardtanh",
+                       "clamp",
                        "softplus", "softsign", "bias_add", "scalar_add", "elementwise_minmax"})  # fmt: skip
 _NONMONOTONE = frozenset({"gelu", "gelu_tanh", "swish", "mish", "hardswish"})
 _CONV_KINDS = frozenset({"conv", "conv_transpose", "depthwise_conv"})
 _GEMM_KINDS = frozenset({"gemm", "special_matrix"})
 LARGE_OUTPUT_BYTES = 200_000_000
+HUGE_ELEMENTS = 2**27  # within a factor 16 of 32-bit indices
 
 Found = Iterator[tuple[str, bool]]
 
@@ -107,6 +110,8 @@ def _product(uses: Sequence[OperationUse], shapes: Sequence[Shape], lexicon: Lex
 def _epilogue(uses: Sequence[OperationUse], shapes: Sequence[Shape], lexicon: Lexicon) -> Found:
     heavy = _of_kind(uses, _CONV_KINDS | _GEMM_KINDS | {"recurrence", "attention"}, lexicon)
     composite = _of_kind(uses, frozenset({"network_block"}), lexicon)
+    if composite:
+        yield "no_epilogue", False
     if not uses or composite:
         return
     yield "no_epilogue", len(uses) == 1 and bool(heavy)
@@ -173,7 +178,7 @@ def _pools(uses: Sequence[OperationUse], shapes: Sequence[Shape], lexicon: Lexic
     pools = [i for i, use in enumerate(uses) if lexicon.kind(use.name) == "pooling"]
     if not pools:
         return
-    yield "double_pool", any(b - a == 1 for a, b in zip(pools, pools[1:], strict=False))
+    yield "double_pool", any(after - before == 1 for before, after in pairwise(pools))
     nonlinear = [i for i, use in enumerate(uses) if use.name in _MONOTONE - {"bias_add", "scalar_add"} | _NONMONOTONE
                  or lexicon.kind(use.name) in {"softmax", "normalisation"}]  # fmt: skip
     if nonlinear:
@@ -221,12 +226,38 @@ def _size(uses: Sequence[OperationUse], shapes: Sequence[Shape], lexicon: Lexico
     outputs = [use.detail["elements"] for use in heavy if use.detail.get("elements")]
     if outputs:
         yield "large_output", max(outputs) * 4 >= LARGE_OUTPUT_BYTES
-    if shapes and prod(shapes[0]) >= 2**30:
-        yield "huge_numel", True
+    largest = max([*outputs, *(prod(shape) for shape in shapes)], default=0)
+    if largest:
+        yield "huge_numel", largest >= HUGE_ELEMENTS
     if shapes and len(shapes[0]) == 4:
         yield "small_feature_map", max(shapes[0][2:]) <= 32
     if sum(use.name == "concat" for use in uses) >= 3:
         yield "concat_heavy", True
+
+
+_USUAL = {
+    "gemm": ("large_dense", "gemm_dominated", "large_batch"),
+    "conv_transpose": ("square_kernel",),
+    "conv": ("stride_1", "square_kernel", "large_output"),
+    "depthwise_conv": ("stride_1", "memory_bound"),
+    "network_block": ("small_batch", "many_layers", "launch_bound"),
+}  # fmt: skip
+_USUAL_NAMES = {"linear": ("nt_layout",), "matmul": ("nn_layout",), "gru": ("multi_layer", "small_batch"),
+                "lstm": ("multi_layer", "small_batch"),
+                "vanilla_rnn": ("small_batch", "small_hidden")}  # fmt: skip
+
+
+def usual_regimes(uses: Sequence[OperationUse], known: Mapping[str, bool], lexicon: Lexicon) -> frozenset[str]:
+    """Return regimes that a terse note leaves out but that usually hold for its costliest operation."""
+    found: list[str] = []
+    for use in uses:
+        found += _USUAL_NAMES.get(use.name, ())
+        found += _USUAL.get(lexicon.kind(use.name), ())
+    if len(uses) > 1 and any(use.name == "conv_transpose3d" for use in uses):
+        found.append("strided")
+    blocks = any(lexicon.kind(use.name) == "network_block" for use in uses)
+    kept = [regime for regime in found if not blocks or regime in _USUAL["network_block"]]
+    return frozenset(regime for regime in kept if regime not in known)
 
 
 _RULES: tuple[Callable[[Sequence[OperationUse], Sequence[Shape], Lexicon], Found], ...] = (

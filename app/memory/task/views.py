@@ -121,6 +121,14 @@ def call(name: str, tensor: Tensor, rest: Sequence[Any], named: Mapping[str, Any
         if "shuffled" in tensor.marks and len(sizes) == 4:
             return trace.record("channel_shuffle", [tensor], shapes.reshaped(tensor.shape, sizes))
         return trace.view(tensor, shapes.reshaped(tensor.shape, sizes))
+    if (
+        name == "unflatten"
+        and len(rest) == 2
+        and isinstance(rest[1], (tuple, list))
+        and tensor.shape
+        and rest[0] in (-1, len(tensor.shape) - 1)
+    ):
+        return trace.view(tensor, shapes.reshaped(tensor.shape, (*tensor.shape[:-1], *rest[1])))
     if name in {"t", "transpose", "swapaxes", "permute", "movedim", "T", "mT"}:
         return _permuted(name, tensor, rest[0] if rest and isinstance(rest[0], (tuple, list)) else rest, trace)
     if name in {"unsqueeze", "squeeze", "flatten"}:
