@@ -5,7 +5,18 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from app.api import bullets, context, exchange, facts, health, problem_details, search, vocabulary
+from app.api import (
+    bullets,
+    context,
+    exchange,
+    facts,
+    feedback,
+    health,
+    operations,
+    problem_details,
+    search,
+    vocabulary,
+)
 from app.api.middleware import BodyLimit, RequestId
 from app.services.assembly import assembled
 from app.services.start import prepare
@@ -24,11 +35,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         prepare(services)
         app.state.services = services
         yield
+        services.recorder.close()
         services.database.dispose()
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, bullets, facts, vocabulary, exchange, health):
+    for module in (search, context, feedback, bullets, operations, facts, vocabulary, exchange, health):
         app.include_router(module.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
     app.add_middleware(RequestId)

@@ -121,6 +121,7 @@ class Revision:
     at: datetime
     state: Mapping[str, Any]
     note: str | None = None
+    batch: str | None = None
     reverts: int | None = None
 
 
@@ -128,6 +129,7 @@ class Revision:
 class CounterEvent:
     """One change of an item's counters; never edited."""
 
+    uid: str
     item_id: str
     helpful: int
     harmful: int
@@ -135,6 +137,40 @@ class CounterEvent:
     at: datetime
     reader: str | None = None
     reason: str | None = None
+    feedback_id: str | None = None
+    batch: str | None = None
+    reverts: str | None = None
+    """uid of the event that this one takes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRecord:
+    """What was shown, to whom, why."""
+
+    id: str
+    policy: str
+    reader: str | None
+    task: Mapping[str, Any]
+    item_ids: tuple[str, ...]
+    tokens: int
+    left_out: Mapping[str, int]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFinding:
+    """A finding with what became of it."""
+
+    id: str
+    kind: str
+    item_ids: tuple[str, ...]
+    evidence: str
+    operation: Mapping[str, Any] | None
+    state: str
+    found_at: datetime
+    note: str | None = None
+    actor: str | None = None
+    closed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ class RevisionReason(StrEnum):
     CREATE = "create"
     EDIT = "edit"
     RETIRE = "retire"
+    MERGE = "merge"
     REVERT = "revert"
 
 
@@ -93,3 +94,22 @@ class RunState(StrEnum):
     QUEUED = "queued"
     RUNNING = "running"
     FINISHED = "finished"
+
+
+class FindingState(StrEnum):
+    """What became of a finding."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    DISMISSED = "dismissed"
+    GONE = "gone"
+
+
+class OperationKind(StrEnum):
+    """What a curator can do to items in a batch; the names are ACE's."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    MERGE = "MERGE"
+    DELETE = "DELETE"
+    TAG = "TAG"

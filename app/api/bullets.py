@@ -2,10 +2,10 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Query, status
-from pydantic import Field
+from pydantic import BaseModel, Field, model_validator
 
 from app.api.deps import CuratorDep, DatabaseDep
 from app.api.problem_details import answers
@@ -40,6 +40,7 @@ class NewItem(ItemFields):
     kind: ItemKind = ItemKind.BULLET
     kernel_source: CodeText | None = Field(default=None, description="The code of a kernel, and only of a kernel.")
     provenance: dict[str, Any] | None = None
+    proposed_by: Name | None = Field(default=None, description="The agent that proposes it; it then waits as pending.")
 
 
 class ItemEdit(ItemFields):
@@ -53,11 +54,27 @@ class ItemEdit(ItemFields):
 
 
 class Reversion(Request):
-    """A request to bring back an earlier state."""
+    """A request to bring back an earlier state, or to take back one change of the counters."""
 
-    version: int = Field(ge=1, description="The version that the item is at; 409 if it has moved on.")
-    to_version: int = Field(ge=1)
+    version: int | None = Field(default=None, ge=1, description="The version that the item is at; 409 otherwise.")
+    to_version: int | None = Field(default=None, ge=1)
+    event: Name | None = Field(default=None, description="uid of the counter event to take back.")
     note: Note | None = None
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        state = self.version is not None and self.to_version is not None
+        if state == (self.event is not None) or (self.event is None and not state):
+            raise ValueError("send version and to_version, or event")
+        return self
+
+
+class CountersOut(BaseModel):
+    """An item's counters, in all and by reader."""
+
+    helpful: int
+    harmful: int
+    by_reader: dict[str, dict[str, int]]
 
 
 @router.get("", operation_id="list_items", responses=answers(422, 503))
@@ -88,14 +105,19 @@ def list_items(
 )
 def create_item(curator: CuratorDep, new: NewItem) -> ItemOut:
     """Creates an item; its id is given by the service."""
-    fields = new.model_dump(exclude={"text", "kind"}, exclude_none=True)
+    fields = new.model_dump(exclude={"text", "kind", "proposed_by"}, exclude_none=True)
+    if new.proposed_by is not None:
+        # What agents add is ranked only after a curator made it active.
+        origin = {**fields.get("provenance", {}), "proposed_by": new.proposed_by}
+        fields = {**fields, "status": ItemStatus.PENDING, "provenance": origin}
     return ItemOut.of(curation.create(curator, new.kind, new.text, fields))
 
 
 @router.get("/{item_id}", operation_id="get_item", responses=answers(404, 422, 503))
 def get_item(database: DatabaseDep, item_id: Name) -> ItemOut:
-    """One item, retired ones too."""
-    return ItemOut.of(listing.get_item(database, item_id))
+    """One item, retired ones too; one that was merged away says where its id leads."""
+    item = ItemOut.of(listing.get_item(database, item_id))
+    return item.model_copy(update={"merged_into": listing.merged_into(database, item_id)})
 
 
 @router.patch("/{item_id}", operation_id="edit_item", responses=answers(400, 404, 409, 413, 422, 503))
@@ -125,9 +147,20 @@ def get_history(database: DatabaseDep, item_id: Name) -> Listing[RevisionOut | C
 
 @router.post("/{item_id}/revert", operation_id="revert_item", responses=answers(400, 404, 409, 422, 503))
 def revert_item(curator: CuratorDep, item_id: Name, reversion: Reversion) -> ItemOut:
-    """Brings back an earlier version's state, as a new version; counters are not touched."""
-    item = curation.revert(curator, item_id, reversion.version, reversion.to_version, reversion.note)
-    return ItemOut.of(item)
+    """Brings back an earlier version's state as a new version, or takes back one counter event."""
+    if reversion.event is not None:
+        return ItemOut.of(curation.revert_event(curator, item_id, reversion.event, reversion.note))
+    version, to_version = reversion.version or 0, reversion.to_version or 0
+    return ItemOut.of(curation.revert(curator, item_id, version, to_version, reversion.note))
+
+
+@router.get("/{item_id}/counters", operation_id="get_counters", responses=answers(404, 422, 503))
+def get_counters(database: DatabaseDep, item_id: Name) -> CountersOut:
+    """An item's counters, in all and by reader."""
+    item = listing.get_item(database, item_id)
+    found = listing.counters_by_reader(database, item_id)
+    readers = {reader: {"helpful": votes[0], "harmful": votes[1]} for reader, votes in found.items()}
+    return CountersOut(helpful=item.helpful, harmful=item.harmful, by_reader=readers)
 
 
 def _at(entry: RevisionOut | CounterEventOut) -> datetime:

@@ -78,11 +78,12 @@ class ItemOut(BaseModel):
     created_at: datetime | None
     updated_at: datetime | None
     kernel: KernelOut | None
+    merged_into: str | None = Field(default=None, description="The item that a merged one's id leads to.")
 
     @classmethod
     def of(cls, item: Item) -> Self:
         """The item of a record."""
-        plain = {name: getattr(item, name) for name in cls.model_fields if name != "kernel"}
+        plain = {name: getattr(item, name) for name in cls.model_fields if name not in ("kernel", "merged_into")}
         return cls(**plain, kernel=KernelOut.of(item.kernel) if item.kernel else None)
 
 
@@ -108,6 +109,8 @@ class CounterEventOut(BaseModel):
     """A change of an item's counters."""
 
     type: str = "counters"
+    uid: str
+    reverts: str | None
     helpful: int
     harmful: int
     actor: str

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 
 RULES = 2
-"""Number of the rules that read an item's opening; raise it when app.memory.derivation or the reading of prose changes."""
+"""Number of the rules that read an item's opening; raise it when app.memory.derivation or app.memory.task changes."""
 
 
 @cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from app.records import Baseline, LineFault, Problem, Reader, RecordedRanking, Run
+from app.records import Baseline, CounterEvent, LineFault, Problem, Reader, RecordedRanking, Revision, Run
 from app.vocabulary import ItemKind, ItemStatus
 
 
@@ -33,6 +33,10 @@ class ItemDraft:
     applies_when: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     kernel_source: str | None = None
+    version: int | None = None
+    """The version that a complete export states; None where the source knows no versions."""
+    source_hash: str | None = None
+    """Hash of what the item's own source said, where a complete export states it."""
     line: int = 0
     """Line of the file where the item begins, from 1."""
 
@@ -57,6 +61,9 @@ class DocumentDraft:
     baselines: list[Baseline] = field(default_factory=list)
     rankings: list[RecordedRanking] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    revisions: list[Revision] = field(default_factory=list)
+    events: list[CounterEvent] = field(default_factory=list)
+    redirects: dict[str, str] = field(default_factory=dict)
     records: list[RecordDraft] = field(default_factory=list)
     wording: dict[str, str] = field(default_factory=dict)
     faults: list[LineFault] = field(default_factory=list)

@@ -80,6 +80,7 @@ class Merger:
         }
         self._drafts = document.items
         self._records = document.records
+        self._with_events = {event.item_id for event in document.events}
         self._last: dict[ItemKind, int] = {}
         for item in known.items.values():
             self._last[item.kind] = max(self._last.get(item.kind, -1), item.position)
@@ -113,7 +114,7 @@ class Merger:
         draft = replace(draft, family=draft.family or (problem.family if problem else None))
         if draft.applies_when is not None:
             draft = replace(draft, applies_when=self._in_vocabulary(draft))
-        source_hash = _source_hash(draft)
+        source_hash = draft.source_hash or _source_hash(draft)
         place = _place(draft.kind, draft.family, draft.source_problem, source_hash)
         item_id = draft.id or self._by_place.get(place)
         before = self._items.get(item_id) if item_id else None
@@ -124,10 +125,14 @@ class Merger:
         elif before.kind is not draft.kind:
             self._fault(draft, f"{before.id} is a {before.kind} here and a {draft.kind} there; it was not taken")
             return
+        elif draft.version is not None:
+            item = before if draft.version <= before.version else self._newer(draft, before)
         else:
             item = self._updated(draft, before, source_hash)
         credited = self._votes.get(item.id, (0, 0))
         votes = (draft.helpful - credited[0], draft.harmful - credited[1])
+        if draft.id in self._with_events:
+            votes = (0, 0)  # they come one by one, as events
         if before is not None and item == before and votes == (0, 0) and self._hashes.get(item.id) == source_hash:
             return
         self._items[item.id] = item
@@ -149,6 +154,12 @@ class Merger:
             self._fault(draft, reason, taken=True)
             return item
         return replace(item, **_content(draft))
+
+    def _newer(self, draft: ItemDraft, before: Item) -> Item:
+        """The item as a later version of a complete export states it."""
+        position = before.position if draft.position is None else draft.position
+        new = _new(draft, before.id, position, self._now)
+        return replace(new, helpful=before.helpful, harmful=before.harmful, created_at=before.created_at)
 
     def _in_vocabulary(self, draft: ItemDraft) -> Mapping[str, Any] | None:
         """The record of when the item applies; what the vocabulary does not have is reported and left out."""
@@ -182,6 +193,7 @@ def _new(draft: ItemDraft, item_id: str, position: int, now: datetime) -> Item:
         section=draft.section,
         position=position,
         status=draft.status,
+        version=draft.version or 1,
         provenance=dict(draft.provenance),
         created_at=now,
         updated_at=now,

@@ -24,5 +24,7 @@ class ItemRevisionRow(Table, table=True):
     note: str | None = Field(default=None, sa_column=Column(Text))
     at: datetime = Field(sa_type=UtcDateTime)
     state: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
+    batch: str | None = Field(default=None, max_length=64, index=True)
+    """The batch of operations that made this change."""
     reverts: int | None = None
     """Version whose state this revision brought back."""

@@ -6,6 +6,7 @@ from app.retrieval.embedder import Embedder, chosen_embedder
 from app.services.catalog import Catalog
 from app.services.context import ContextRenderer
 from app.services.ranking import Ranker
+from app.services.recorder import Recorder
 from app.services.search import Search
 from app.services.tasks import TaskReader
 from app.settings import Settings
@@ -22,6 +23,7 @@ class Services:
     catalog: Catalog
     search: Search
     contexts: ContextRenderer
+    recorder: Recorder
 
 
 def assembled(settings: Settings) -> Services:
@@ -31,11 +33,13 @@ def assembled(settings: Settings) -> Services:
     catalog = Catalog(database, embedder, settings.var_dir / "index" / "vectors.npz")
     tasks = TaskReader(embedder)
     ranker = Ranker(tasks)
+    recorder = Recorder(database)
     return Services(
         settings=settings,
         database=database,
         embedder=embedder,
         catalog=catalog,
-        search=Search(catalog, tasks, ranker),
-        contexts=ContextRenderer(catalog, tasks, ranker),
+        search=Search(catalog, tasks, ranker, recorder),
+        contexts=ContextRenderer(catalog, tasks, ranker, recorder),
+        recorder=recorder,
     )

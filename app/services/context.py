@@ -4,6 +4,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from app.memory.budget import best_within_budget, count_tokens, cut_to_budget
 from app.memory.measurements import measured_on
@@ -19,10 +20,11 @@ from app.memory.rendering import (
     render_ranked,
 )
 from app.memory.selection import LeftOut, Selection, select
-from app.records import Item, Task
+from app.records import ContextRecord, Item, Task
 from app.services.catalog import Catalog, Snapshot
 from app.services.export import bullets_in_order, section_order
 from app.services.ranking import Ranked, Ranker, Wish
+from app.services.recorder import Recorder
 from app.services.tasks import ReadTask, TaskReader
 from app.vocabulary import MEM0, ItemKind, LeftOutReason
 
@@ -77,7 +79,8 @@ class _Shown:
 class ContextRenderer:
     """Renders contexts from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker) -> None:
+    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder) -> None:
+        self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks
         self._ranker = ranker
@@ -89,7 +92,7 @@ class ContextRenderer:
         task = self._tasks.read(wish.task, snapshot.corpus)
         job = _Job(policy, wish, snapshot, task, self._ranker)
         shown = job.shown()
-        return Context(
+        context = Context(
             context_id=f"ctx-{uuid.uuid4().hex}",
             policy=policy.name,
             reader=wish.reader,
@@ -99,6 +102,19 @@ class ContextRenderer:
             left_out=shown.left_out,
             notes=tuple(job.notes()),
         )
+        self._recorder.keep(
+            ContextRecord(
+                id=context.context_id,
+                policy=context.policy,
+                reader=wish.reader,
+                task=task.described(),
+                item_ids=context.item_ids,
+                tokens=context.tokens,
+                left_out=context.left_out_counts,
+                at=datetime.now(UTC),
+            )
+        )
+        return context
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from app.memory.formats import jsonl
 from app.memory.rendering import render_playbook
 from app.records import Corpus, Item
 from app.services.catalog import Catalog
-from app.store import facts
+from app.store import facts, history, items, redirects
 from app.store.database import Database
 from app.vocabulary import ItemKind
 
@@ -31,8 +31,14 @@ def export_ace(catalog: Catalog) -> str:
 
 
 def export_jsonl(catalog: Catalog, database: Database) -> Iterator[str]:
-    """Everything that can be ranked or shown, retired items too, as lines that end in a newline."""
+    """Everything, retired items and the history of each one too, as lines that end in a newline."""
     corpus = catalog.current().corpus
     with database.read() as session:
-        runs = facts.runs(session)
-    return jsonl.write(corpus, runs)
+        past = jsonl.Past(
+            source_hashes=items.source_hashes(session),
+            revisions=list(history.every_revision(session)),
+            events=list(history.every_event(session)),
+            redirects=redirects.every(session),
+            runs=facts.runs(session),
+        )
+    return jsonl.write(corpus, past)

@@ -1,11 +1,11 @@
 """Lists and single rows, as they stand in the database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.errors import UnknownItem
-from app.records import Item, Problem, Reader
-from app.store import corpus, items
+from app.records import ContextRecord, Item, Problem, Reader
+from app.store import corpus, feedback, history, items, redirects
 from app.store.database import Database
 from app.vocabulary import ItemKind, ItemStatus
 
@@ -52,3 +52,22 @@ def problems_and_readers(database: Database) -> tuple[list[Problem], list[Reader
     with database.read() as session:
         facts = corpus.facts(session)
     return [facts.problems[key] for key in sorted(facts.problems)], [facts.readers[k] for k in sorted(facts.readers)]
+
+
+def get_context(database: Database, context_id: str) -> ContextRecord | None:
+    """What was shown under an id, or None."""
+    with database.read() as session:
+        return feedback.context(session, context_id)
+
+
+def merged_into(database: Database, item_id: str) -> str | None:
+    """The item that an id leads to since it was merged away, or None."""
+    with database.read() as session:
+        return redirects.resolved(session, [item_id]).get(item_id)
+
+
+def counters_by_reader(database: Database, item_id: str) -> Mapping[str, tuple[int, int]]:
+    """Reader -> (helpful, harmful) of one item."""
+    get_item(database, item_id)
+    with database.read() as session:
+        return history.by_reader(session, item_id)

@@ -3,13 +3,15 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from app.memory.budget import best_within_budget, count_tokens
 from app.memory.rendering import ranked_entry
-from app.records import Task
+from app.records import ContextRecord, Task
 from app.services.catalog import Catalog
 from app.services.ranking import Ranked, Ranker, Wish
+from app.services.recorder import Recorder
 from app.services.tasks import TaskReader
 from app.vocabulary import LeftOutReason
 
@@ -31,7 +33,8 @@ class SearchAnswer:
 class Search:
     """Answers searches from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker) -> None:
+    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder) -> None:
+        self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks
         self._ranker = ranker
@@ -44,17 +47,25 @@ class Search:
         entries = [(entry.item.id, ranked_entry(entry.item)) for entry in ranked.results]
         kept, dropped = best_within_budget("", entries, token_budget, "\n\n")
         results = tuple(entry for entry in ranked.results if entry.item.id in kept)
-        return SearchAnswer(
+        answer = SearchAnswer(
             retrieval_id=f"ret-{uuid.uuid4().hex}",
             results=results,
             total_candidates=ranked.total_candidates,
             left_out={**ranked.left_out, LeftOutReason.BUDGET: len(dropped)},
             tokens=sum(count_tokens(text) for item_id, text in entries if item_id in kept),
-            understood={
-                "operations": list(read.profile.chain),
-                "family": read.target.family,
-                "level": read.target.level,
-                "confidence": round(read.profile.confidence, 3),
-            },
+            understood=read.described(),
             notes=read.notes,
         )
+        self._recorder.keep(
+            ContextRecord(
+                id=answer.retrieval_id,
+                policy="search",
+                reader=wish.reader,
+                task=read.described(),
+                item_ids=tuple(entry.item.id for entry in results),
+                tokens=answer.tokens,
+                left_out={reason.value: count for reason, count in answer.left_out.items()},
+                at=datetime.now(UTC),
+            )
+        )
+        return answer

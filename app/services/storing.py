@@ -1,5 +1,6 @@
 """Stores one imported document: all of it in one transaction, and nothing that is already there."""
 
+import uuid
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -7,7 +8,7 @@ from app.memory.drafts import DocumentDraft
 from app.memory.merging import Change, Known, Merger
 from app.records import CounterEvent, LineFault, Reader, Revision
 from app.services.bundled import curated_records
-from app.store import corpus, facts, history, items
+from app.store import corpus, facts, history, items, redirects
 from app.store.database import Database, Session
 from app.vocabulary import RevisionReason
 
@@ -35,6 +36,7 @@ def store_document(database: Database, document: DocumentDraft) -> Stored:
     stored = Stored(faults=list(document.faults))
     now = datetime.now(UTC)
     with database.write() as session:
+        corpus.lock(session)
         writers = sorted({item.writer for item in document.items if item.writer})
         stored.facts += facts.put_problems(session, document.problems)
         stored.facts += facts.put_readers(session, [*document.readers, *(Reader(name) for name in writers)])
@@ -42,12 +44,14 @@ def store_document(database: Database, document: DocumentDraft) -> Stored:
         merger = Merger(document, _known(session), lambda kind: items.next_id(session, kind.id_prefix), now)
         plan = merger.plan()
         stored.faults.extend(plan.faults)
+        told = {revision.item_id for revision in document.revisions}
         if plan.changes:
             version = corpus.advance(session)
             for change in plan.changes:
-                _write(session, change, version, now)
+                _write(session, change, version, now, told=change.item.id in told)
                 stored.added += change.before is None
                 stored.changed += change.before is not None
+        stored.facts += _store_past(session, document, stored)
         stored.facts += _store_references(session, document, stored)
         if stored.facts:
             corpus.advance(session, facts=True)
@@ -64,23 +68,50 @@ def _known(session: Session) -> Known:
     )
 
 
-def _write(session: Session, change: Change, version: int, now: datetime) -> None:
+def _write(session: Session, change: Change, version: int, now: datetime, *, told: bool) -> None:
+    """Writes one change; its revision is written here unless the document tells the item's history itself."""
     item, before = change.item, change.before
     if before is None:
         items.add(session, item, changed_in=version, source_hash=change.source_hash)
     else:
         if item != before:
-            item = replace(item, version=before.version + 1, updated_at=now)
+            item = replace(item, version=max(item.version, before.version + 1), updated_at=now)
         items.change(session, item, changed_in=version, source_hash=change.source_hash)
-    if before is None or item.version != before.version:
+    if not told and (before is None or item.version != before.version):
         state = history.state_of(item)
         history.add_revision(session, Revision(item.id, item.version, RevisionReason.IMPORT, IMPORTER, now, state))
     helpful, harmful = change.votes
     if helpful or harmful:
-        event = CounterEvent(item.id, helpful, harmful, IMPORTER, now, reason="counted by the source")
+        uid = str(uuid.uuid4())
+        event = CounterEvent(uid, item.id, helpful, harmful, IMPORTER, now, reason="counted by the source")
         history.add_event(session, event)
         session.flush()
         items.move_counters(session, item.id, helpful=helpful, harmful=harmful, changed_in=version)
+
+
+def _store_past(session: Session, document: DocumentDraft, stored: Stored) -> int:
+    """Revisions, counter events and redirects that a complete export tells of; the number of rows written."""
+    known = facts.known_ids(session)
+    told = {revision.item_id for revision in document.revisions} | {event.item_id for event in document.events}
+    lost = sorted((told | set(document.redirects.values())) - known)
+    for item_id in lost:
+        reason = f"the history of {item_id} was not taken: there is no such item"
+        stored.faults.append(LineFault(document.file, 0, reason))
+    written = history.put_revisions(session, [entry for entry in document.revisions if entry.item_id in known])
+    fresh = history.unknown_events(session, [entry for entry in document.events if entry.item_id in known])
+    if fresh:
+        version = corpus.advance(session)
+        for event in fresh:
+            history.add_event(session, replace(event, feedback_id=None))
+            items.move_counters(
+                session, event.item_id, helpful=event.helpful, harmful=event.harmful, changed_in=version
+            )
+    present = redirects.every(session)
+    for from_id, to_id in document.redirects.items():
+        if {from_id, to_id} <= known and present.get(from_id) != to_id:
+            redirects.add(session, from_id, to_id, None)
+            written += 1
+    return written + len(fresh)
 
 
 def _store_references(session: Session, document: DocumentDraft, stored: Stored) -> int:

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 from app.errors import UnknownProblem
 from app.memory.families import name_tokens
@@ -31,6 +32,16 @@ class ReadTask:
     words: str
     """The words that the lexical index is asked for."""
     notes: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        """What was read out of the task, as JSON can keep it."""
+        return {
+            "problem": self.target.problem_id,
+            "operations": list(self.profile.chain),
+            "family": self.target.family,
+            "level": self.target.level,
+            "confidence": round(self.profile.confidence, 3),
+        }
 
 
 class TaskReader:

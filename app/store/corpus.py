@@ -50,6 +50,11 @@ def state(session: Session) -> CorpusState:
     return CorpusState(row.identity, row.version, row.facts_version, row.model_id, row.dimension)
 
 
+def lock(session: Session) -> None:
+    """Makes this writer the only one until its commit, so that what it reads stays true. On SQLite it is anyway."""
+    session.exec(select(CorpusStateRow).with_for_update()).one()
+
+
 def advance(session: Session, *, facts: bool = False) -> int:
     """Moves the corpus to its next version and returns it; `facts` says that more than items changed.
 

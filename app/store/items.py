@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, text
+from sqlalchemy import ColumnElement, func, or_, text
 from sqlmodel import Session, col, select, update
 
 from app.models import IdSequenceRow, ItemRow, KernelRow
@@ -55,12 +55,24 @@ def page(
     return Page([item_of(row, kernel) for row, kernel in session.exec(query.limit(limit))], total)
 
 
-def with_text(session: Session, kind: ItemKind, content_hash: str) -> str | None:
-    """Id of an item of that kind that has that very text and is not retired, or None."""
-    query = select(ItemRow.id).where(
-        ItemRow.kind == kind, ItemRow.content_hash == content_hash, ItemRow.status != ItemStatus.RETIRED
-    )
+def with_text(session: Session, kind: ItemKind | None, content_hash: str) -> str | None:
+    """Id of an item (of that kind, where one is given) that has that very text and is not retired, or None."""
+    query = select(ItemRow.id).where(ItemRow.content_hash == content_hash, ItemRow.status != ItemStatus.RETIRED)
+    if kind is not None:
+        query = query.where(ItemRow.kind == kind)
     return session.exec(query.order_by(col(ItemRow.id))).first()
+
+
+def existing(session: Session, item_ids: Iterable[str]) -> set[str]:
+    """Those of the ids that an item has, in whatever status."""
+    return set(session.exec(select(ItemRow.id).where(col(ItemRow.id).in_(list(item_ids)))).all())
+
+
+def mentioning(session: Session, item_ids: Iterable[str]) -> list[str]:
+    """Ids of items, retired ones aside, whose text holds one of the ids."""
+    tests = [col(ItemRow.text).contains(item_id, autoescape=True) for item_id in item_ids]
+    query = select(ItemRow.id).where(ItemRow.status != ItemStatus.RETIRED, or_(*tests)).order_by(col(ItemRow.id))
+    return list(session.exec(query).all())
 
 
 def source_hashes(session: Session) -> dict[str, str | None]:
@@ -87,7 +99,9 @@ def change(session: Session, item: Item, *, changed_in: int, source_hash: str | 
     """Writes the present state of an item that exists; a given `source_hash` replaces the old one."""
     row = session.get_one(ItemRow, item.id)
     for name, value in values_of(item).items():
-        setattr(row, name, value)
+        # Counters move by events only; writing back what was read would lose the votes of others.
+        if name not in ("helpful", "harmful"):
+            setattr(row, name, value)
     row.changed_in = changed_in
     if source_hash is not None:
         row.source_hash = source_hash
@@ -102,13 +116,16 @@ def touch(session: Session, item_ids: Iterable[str], *, changed_in: int) -> None
         session.exec(update(ItemRow).where(col(ItemRow.id) == item_id).values(changed_in=changed_in))
 
 
-def move_counters(session: Session, item_id: str, *, helpful: int, harmful: int, changed_in: int) -> None:
-    """Adds to the counters in the database itself, so that no concurrent vote is lost."""
-    session.exec(
+def move_counters(session: Session, item_id: str, *, helpful: int, harmful: int, changed_in: int) -> tuple[int, int]:
+    """Adds to the counters in the database itself, so that no concurrent vote is lost; the counters afterwards."""
+    moved = (
         update(ItemRow)
         .where(col(ItemRow.id) == item_id)
         .values(helpful=col(ItemRow.helpful) + helpful, harmful=col(ItemRow.harmful) + harmful, changed_in=changed_in)
+        .returning(col(ItemRow.helpful), col(ItemRow.harmful))
     )
+    found = session.exec(moved).one()
+    return int(found[0]), int(found[1])
 
 
 def next_id(session: Session, prefix: str) -> str:

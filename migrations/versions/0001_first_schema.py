@@ -19,6 +19,19 @@ depends_on = None
 
 def upgrade() -> None:
     op.create_table(
+        "context_record",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("policy", sa.String(length=200), nullable=False),
+        sa.Column("reader", sa.String(length=200), nullable=True),
+        sa.Column("task", sa.JSON(), nullable=False),
+        sa.Column("item_ids", sa.JSON(), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("left_out", sa.JSON(), nullable=False),
+        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.CheckConstraint("tokens >= 0", name=op.f("ck_context_record_tokens_not_negative")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_context_record")),
+    )
+    op.create_table(
         "corpus_state",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("identity", sa.String(length=36), nullable=False),
@@ -29,6 +42,43 @@ def upgrade() -> None:
         sa.CheckConstraint("id = 1", name=op.f("ck_corpus_state_only_row")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_corpus_state")),
     )
+    op.create_table(
+        "feedback",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("idempotency_key", sa.String(length=300), nullable=True),
+        sa.Column("body_hash", sa.String(length=64), nullable=False),
+        sa.Column("context_id", sa.String(length=64), nullable=True),
+        sa.Column("reader", sa.String(length=200), nullable=True),
+        sa.Column("task", sa.JSON(), nullable=True),
+        sa.Column("outcome", sa.JSON(), nullable=True),
+        sa.Column("actor", sa.String(length=200), nullable=False),
+        sa.Column("at", UtcDateTime(), nullable=False),
+        sa.Column("answer", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_feedback")),
+        sa.UniqueConstraint("idempotency_key", name=op.f("uq_feedback_idempotency_key")),
+    )
+    with op.batch_alter_table("feedback", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_feedback_context_id"), ["context_id"], unique=False)
+
+    op.create_table(
+        "finding",
+        sa.Column("id", sa.String(length=64), nullable=False),
+        sa.Column("kind", sa.String(length=40), nullable=False),
+        sa.Column("item_ids", sa.JSON(), nullable=False),
+        sa.Column("evidence", sa.Text(), nullable=False),
+        sa.Column("operation", sa.JSON(), nullable=True),
+        sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("note", sa.Text(), nullable=True),
+        sa.Column("actor", sa.String(length=200), nullable=True),
+        sa.Column("found_at", UtcDateTime(), nullable=False),
+        sa.Column("closed_at", UtcDateTime(), nullable=True),
+        sa.CheckConstraint("state IN ('open', 'accepted', 'dismissed', 'gone')", name=op.f("ck_finding_state_known")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_finding")),
+    )
+    with op.batch_alter_table("finding", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_finding_kind"), ["kind"], unique=False)
+        batch_op.create_index(batch_op.f("ix_finding_state"), ["state"], unique=False)
+
     op.create_table(
         "id_sequence",
         sa.Column("prefix", sa.String(length=40), nullable=False),
@@ -144,17 +194,26 @@ def upgrade() -> None:
     op.create_table(
         "counter_event",
         sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("uid", sa.String(length=36), nullable=False),
         sa.Column("item_id", sa.String(length=64), nullable=False),
         sa.Column("helpful", sa.Integer(), nullable=False),
         sa.Column("harmful", sa.Integer(), nullable=False),
         sa.Column("actor", sa.String(length=200), nullable=False),
-        sa.Column("reader", sa.String(length=100), nullable=True),
+        sa.Column("reader", sa.String(length=200), nullable=True),
         sa.Column("reason", sa.Text(), nullable=True),
+        sa.Column("feedback_id", sa.String(length=64), nullable=True),
+        sa.Column("batch", sa.String(length=64), nullable=True),
+        sa.Column("reverts", sa.String(length=36), nullable=True),
         sa.Column("at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["feedback_id"], ["feedback.id"], name=op.f("fk_counter_event_feedback_id_feedback")),
         sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_counter_event_item_id_item")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_counter_event")),
+        sa.UniqueConstraint("reverts", name=op.f("uq_counter_event_reverts")),
+        sa.UniqueConstraint("uid", name=op.f("uq_counter_event_uid")),
     )
     with op.batch_alter_table("counter_event", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_counter_event_batch"), ["batch"], unique=False)
+        batch_op.create_index(batch_op.f("ix_counter_event_feedback_id"), ["feedback_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_counter_event_item_id"), ["item_id"], unique=False)
 
     op.create_table(
@@ -189,13 +248,18 @@ def upgrade() -> None:
         sa.Column("note", sa.Text(), nullable=True),
         sa.Column("at", UtcDateTime(), nullable=False),
         sa.Column("state", sa.JSON(), nullable=False),
+        sa.Column("batch", sa.String(length=64), nullable=True),
         sa.Column("reverts", sa.Integer(), nullable=True),
         sa.CheckConstraint(
-            "reason IN ('import', 'create', 'edit', 'retire', 'revert')", name=op.f("ck_item_revision_reason_known")
+            "reason IN ('import', 'create', 'edit', 'retire', 'merge', 'revert')",
+            name=op.f("ck_item_revision_reason_known"),
         ),
         sa.ForeignKeyConstraint(["item_id"], ["item.id"], name=op.f("fk_item_revision_item_id_item")),
         sa.PrimaryKeyConstraint("item_id", "version", name=op.f("pk_item_revision")),
     )
+    with op.batch_alter_table("item_revision", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_item_revision_batch"), ["batch"], unique=False)
+
     op.create_table(
         "kernel",
         sa.Column("item_id", sa.String(length=64), nullable=False),
@@ -221,6 +285,18 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["problem"], ["problem.id"], name=op.f("fk_recorded_ranking_problem_problem")),
         sa.PrimaryKeyConstraint("source", "problem", "place", name=op.f("pk_recorded_ranking")),
     )
+    op.create_table(
+        "redirect",
+        sa.Column("from_id", sa.String(length=64), nullable=False),
+        sa.Column("to_id", sa.String(length=64), nullable=False),
+        sa.Column("batch", sa.String(length=64), nullable=True),
+        sa.ForeignKeyConstraint(["from_id"], ["item.id"], name=op.f("fk_redirect_from_id_item")),
+        sa.ForeignKeyConstraint(["to_id"], ["item.id"], name=op.f("fk_redirect_to_id_item")),
+        sa.PrimaryKeyConstraint("from_id", name=op.f("pk_redirect")),
+    )
+    with op.batch_alter_table("redirect", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_redirect_batch"), ["batch"], unique=False)
+
     op.create_table(
         "verification_run",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -263,16 +339,25 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_verification_run_item_id_hardware_finished_at"))
 
     op.drop_table("verification_run")
+    with op.batch_alter_table("redirect", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_redirect_batch"))
+
+    op.drop_table("redirect")
     op.drop_table("recorded_ranking")
     with op.batch_alter_table("kernel", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_kernel_content_hash"))
 
     op.drop_table("kernel")
+    with op.batch_alter_table("item_revision", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_item_revision_batch"))
+
     op.drop_table("item_revision")
     op.drop_table("embedding")
     op.drop_table("derived_record")
     with op.batch_alter_table("counter_event", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_counter_event_item_id"))
+        batch_op.drop_index(batch_op.f("ix_counter_event_feedback_id"))
+        batch_op.drop_index(batch_op.f("ix_counter_event_batch"))
 
     op.drop_table("counter_event")
     with op.batch_alter_table("item", schema=None) as batch_op:
@@ -301,4 +386,14 @@ def downgrade() -> None:
 
     op.drop_table("problem")
     op.drop_table("id_sequence")
+    with op.batch_alter_table("finding", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_finding_state"))
+        batch_op.drop_index(batch_op.f("ix_finding_kind"))
+
+    op.drop_table("finding")
+    with op.batch_alter_table("feedback", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_feedback_context_id"))
+
+    op.drop_table("feedback")
     op.drop_table("corpus_state")
+    op.drop_table("context_record")

@@ -4,9 +4,11 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import IO
 
 import httpx
 
@@ -42,26 +44,32 @@ def command(settings: Settings, *arguments: str, **more: str) -> subprocess.Comp
     )
 
 
-def started(settings: Settings, *arguments: str) -> subprocess.Popen[bytes]:
-    """Starts `playbook` and returns at once."""
-    return subprocess.Popen([*COMMAND, *arguments], env=environment(settings), cwd=ROOT, stderr=subprocess.PIPE)
+def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """Starts `playbook` and returns at once. What it prints goes to a file: a pipe that nobody reads would stop it."""
+    output = log or subprocess.DEVNULL
+    return subprocess.Popen(
+        [*COMMAND, *arguments], env=environment(settings), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=output
+    )
 
 
 @contextmanager
 def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
     """URLs of so many server processes on one database, all ready."""
     ports = [_free_port() for _ in range(count)]
-    running = [started(settings, "serve", "--port", str(port)) for port in ports]
+    logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
+    running = [started(settings, "serve", "--port", str(port), log=log) for port, log in zip(ports, logs, strict=True)]
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
-        for url, process in zip(urls, running, strict=True):
-            _wait_until_ready(url, process)
+        for url, process, log in zip(urls, running, logs, strict=True):
+            _wait_until_ready(url, process, log)
         yield urls
     finally:
         for process in running:
             process.terminate()
         for process in running:
-            process.communicate(timeout=30)
+            process.wait(timeout=30)
+        for log in logs:
+            log.close()
 
 
 def _free_port() -> int:
@@ -71,11 +79,12 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise AssertionError(f"the server ended: {(process.stderr.read() if process.stderr else b'').decode()}")
+            log.seek(0)
+            raise AssertionError(f"the server ended: {log.read().decode()}")
         try:
             if httpx.get(f"{url}/readyz", timeout=2).status_code == 200:
                 return

@@ -7,7 +7,7 @@ import yaml
 from pydantic import ConfigDict, Field, ValidationError
 
 from app.memory.drafts import ItemDraft
-from app.memory.formats.jsonl import ItemLine
+from app.memory.formats.lines import ItemLine
 from app.vocabulary import DEFAULT_SECTIONS, ItemKind
 
 _FILE = re.compile(r"\A\ufeff?---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
@@ -22,6 +22,8 @@ class FrontMatter(ItemLine):
     section: str = Field(default="", max_length=200)
     text: str = Field(default="", exclude=True)
     kernel_source: str | None = Field(default=None, exclude=True)
+    version: int | None = Field(default=None, exclude=True)
+    source_hash: str | None = Field(default=None, exclude=True)
     evidence: str | None = Field(default=None, max_length=300, description="Where the advice was measured or found.")
     language: str | None = Field(default=None, description="triton or cuda; read off the code when left out.")
     entry_point: str | None = Field(default=None, description="Class that the kernel defines.")
@@ -66,6 +68,6 @@ def read(content: str, provenance: dict[str, Any]) -> ItemDraft:
 def schema() -> dict[str, Any]:
     """JSON schema of the front matter; bullets/schema.json is this, and a test compares."""
     written = FrontMatter.model_json_schema()
-    for name in ("text", "kernel_source", "type"):
+    for name in ("text", "kernel_source", "type", "version", "source_hash"):
         written["properties"].pop(name, None)
     return written

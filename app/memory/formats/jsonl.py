@@ -1,147 +1,52 @@
-"""JSON lines of our own: one record a line, complete enough to rebuild the corpus from nothing."""
+"""JSON lines of our own: one record a line, complete enough to rebuild the corpus with its history from nothing."""
 
 import json
-from collections.abc import Iterable, Iterator
-from datetime import datetime
-from decimal import Decimal
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.memory.drafts import DocumentDraft, ItemDraft, RecordDraft
-from app.records import Baseline, Corpus, Item, LineFault, Problem, Reader, RecordedRanking, Run
-from app.vocabulary import ItemKind, ItemStatus, RunState
+from app.memory.formats.lines import (
+    ADAPTER,
+    AppliesWhenLine,
+    BaselineLine,
+    EventLine,
+    ItemLine,
+    Line,
+    PlaybookLine,
+    ProblemLine,
+    RankingLine,
+    ReaderLine,
+    RedirectLine,
+    RevisionLine,
+    RunLine,
+    WordingLine,
+)
+from app.records import (
+    Baseline,
+    Corpus,
+    CounterEvent,
+    Item,
+    LineFault,
+    Problem,
+    Reader,
+    RecordedRanking,
+    Revision,
+    Run,
+)
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=False)
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What happened to the items of a corpus."""
 
-
-Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*-[0-9]{1,12}$", max_length=64)]
-Count = Annotated[int, Field(ge=0, strict=True)]
-Speedup = Annotated[Decimal, Field(ge=0, lt=Decimal("1e9"), decimal_places=8, allow_inf_nan=False)]
-
-
-class PlaybookLine(_Line):
-    """The first line: what the file is."""
-
-    type: Literal["playbook"] = "playbook"
-    format: Literal[1] = 1
-
-
-class ProblemLine(_Line):
-    """A problem."""
-
-    type: Literal["problem"] = "problem"
-    id: str = Field(min_length=1, max_length=200)
-    origin: str = Field(max_length=100)
-    level: int = Field(ge=0)
-    number: int = Field(ge=0)
-    name: str = Field(min_length=1, max_length=300)
-    family: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
-    sha256: str | None = None
-
-
-class ReaderLine(_Line):
-    """A reader."""
-
-    type: Literal["reader"] = "reader"
-    name: str = Field(min_length=1, max_length=100)
-    display_name: str | None = Field(default=None, max_length=200)
-
-
-class ItemLine(_Line):
-    """An item in its present state; a kernel brings its source."""
-
-    type: Literal["item"] = "item"
-    id: Id | None = None
-    kind: ItemKind
-    section: str = Field(min_length=1, max_length=200)
-    position: int = Field(default=0, ge=0)
-    text: str = Field(min_length=1, max_length=100_000)
-    status: ItemStatus = ItemStatus.ACTIVE
-    helpful: Count = 0
-    harmful: Count = 0
-    text_without_figures: str | None = None
-    correctness: bool | None = None
-    prohibition: bool | None = None
-    family: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]{0,39}$")
-    source_problem: str | None = Field(default=None, max_length=200)
-    claimed_speedup: Speedup | None = None
-    claim_rank: int | None = Field(default=None, ge=1)
-    writer: str | None = Field(default=None, max_length=100)
-    applies_when: dict[str, Any] | None = None
-    provenance: dict[str, Any] = Field(default_factory=dict)
-    kernel_source: str | None = Field(default=None, max_length=1_000_000)
-
-
-class BaselineLine(_Line):
-    """A solo baseline."""
-
-    type: Literal["baseline"] = "baseline"
-    reader: str
-    mean: Speedup
-    problem: str | None = None
-    family: str | None = None
-    level: int | None = None
-    runs: int | None = Field(default=None, ge=0)
-    measured: bool = True
-
-
-class RankingLine(_Line):
-    """A recorded ranking."""
-
-    type: Literal["ranking"] = "ranking"
-    source: str = Field(min_length=1, max_length=40)
-    problem: str
-    item_ids: list[str]
-
-
-class RunLine(_Line):
-    """A finished verification run."""
-
-    type: Literal["run"] = "run"
-    id: str = Field(min_length=1, max_length=64)
-    item_id: str
-    state: RunState = RunState.FINISHED
-    hardware: str = Field(min_length=1, max_length=100)
-    verdict: str | None = None
-    speedup: Speedup | None = None
-    figures: dict[str, Any] | None = None
-    fingerprint: dict[str, Any] | None = None
-    finished_at: datetime | None = None
-
-
-class WordingLine(_Line):
-    """A phrase of rendered contexts."""
-
-    type: Literal["wording"] = "wording"
-    place: str = Field(min_length=1, max_length=40)
-    phrase: str
-
-
-class AppliesWhenLine(BaseModel):
-    """When a known item applies; app.memory.applies_when checks the fields beside the id."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: Literal["applies_when"] = "applies_when"
-    id: Id
-
-
-Line = Annotated[
-    PlaybookLine
-    | ProblemLine
-    | ReaderLine
-    | ItemLine
-    | BaselineLine
-    | RankingLine
-    | RunLine
-    | WordingLine
-    | AppliesWhenLine,
-    Field(discriminator="type"),
-]
-_ADAPTER: TypeAdapter[Line] = TypeAdapter(Line)
+    source_hashes: Mapping[str, str | None]
+    revisions: Iterable[Revision] = ()
+    events: Iterable[CounterEvent] = ()
+    redirects: Mapping[str, str] | None = None
+    runs: Iterable[Run] = ()
 
 
 def read(lines: Iterable[str], file: str) -> DocumentDraft:
@@ -152,13 +57,13 @@ def read(lines: Iterable[str], file: str) -> DocumentDraft:
         if not text:
             continue
         try:
-            _take(_ADAPTER.validate_python(_typed(json.loads(text))), number, draft)
+            _take(ADAPTER.validate_python(_typed(json.loads(text))), number, draft)
         except (ValidationError, ValueError, RecursionError) as fault:
             draft.faults.append(LineFault(file, number, _reason(fault)))
     return draft
 
 
-def write(corpus: Corpus, runs: Iterable[Run]) -> Iterator[str]:
+def write(corpus: Corpus, past: Past) -> Iterator[str]:
     """The corpus as lines, each ending in a newline, in an order in which nothing refers to what comes later."""
     yield _dumped(PlaybookLine())
     for problem in corpus.problems.values():
@@ -166,12 +71,18 @@ def write(corpus: Corpus, runs: Iterable[Run]) -> Iterator[str]:
     for reader in corpus.readers.values():
         yield _dumped(ReaderLine(**_fields(reader)))
     for item in corpus.items.values():
-        yield _dumped(_item_line(item))
+        yield _dumped(_item_line(item, past.source_hashes.get(item.id)))
+    for revision in past.revisions:
+        yield _dumped(RevisionLine(**_fields(revision)))
+    for event in past.events:
+        yield _dumped(EventLine(**{name: getattr(event, name) for name in EventLine.model_fields if name != "type"}))
+    for from_id, to_id in (past.redirects or {}).items():
+        yield _dumped(RedirectLine(from_id=from_id, to_id=to_id))
     for baseline in corpus.baselines:
         yield _dumped(BaselineLine(**_fields(baseline)))
     for (source, problem_id), item_ids in corpus.rankings.items():
         yield _dumped(RankingLine(source=source, problem=problem_id, item_ids=list(item_ids)))
-    for run in runs:
+    for run in past.runs:
         yield _dumped(RunLine(**_fields(run)))
     for place, phrase in corpus.wording.items():
         yield _dumped(WordingLine(place=place, phrase=phrase))
@@ -194,6 +105,12 @@ def _take(line: Line, number: int, draft: DocumentDraft) -> None:
             draft.runs.append(Run(**{**values, "state": line.state.value}))
         case WordingLine():
             draft.wording[line.place] = line.phrase
+        case RevisionLine():
+            draft.revisions.append(Revision(**values))
+        case EventLine():
+            draft.events.append(CounterEvent(**values))
+        case RedirectLine():
+            draft.redirects[line.from_id] = line.to_id
         case AppliesWhenLine():
             draft.records.append(RecordDraft(line.id, dict(line.model_extra or {}), number))
         case PlaybookLine():
@@ -207,9 +124,10 @@ def _typed(line: Any) -> Any:
     return line
 
 
-def _item_line(item: Item) -> ItemLine:
+def _item_line(item: Item, source_hash: str | None) -> ItemLine:
     shared = {name: getattr(item, name) for name in ItemLine.model_fields if hasattr(item, name)}
-    return ItemLine(**shared, kernel_source=item.kernel.source if item.kernel else None)
+    source = item.kernel.source if item.kernel else None
+    return ItemLine(**shared, source_hash=source_hash, kernel_source=source)
 
 
 def _fields(record: Any) -> dict[str, Any]:

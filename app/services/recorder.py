@@ -1,0 +1,69 @@
+"""Keeps what was shown, without making anybody wait for the disk."""
+
+import logging
+import queue
+import threading
+from collections.abc import Iterable
+
+from app.errors import PlaybookError
+from app.records import ContextRecord
+from app.store import feedback
+from app.store.database import Database
+
+log = logging.getLogger(__name__)
+
+WAITING = 10_000
+"""Records that may wait; beyond it, answers wait for the disk rather than lose one."""
+
+BATCH = 500
+
+
+class Recorder:
+    """Writes context records in the background, a batch a transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: queue.Queue[ContextRecord | None] = queue.Queue(WAITING)
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def keep(self, record: ContextRecord) -> None:
+        """Takes a record; it is in the database soon after."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="context recorder", daemon=True)
+                self._thread.start()
+        self._waiting.put(record)
+
+    def flush(self) -> None:
+        """Returns once everything that was taken is in the database."""
+        if self._thread is not None:
+            self._waiting.join()
+
+    def close(self) -> None:
+        """Writes what waits, and ends."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._waiting.put(None)
+            thread.join()
+
+    def _work(self) -> None:
+        while True:
+            batch = [self._waiting.get()]
+            while len(batch) < BATCH and not self._waiting.empty():
+                batch.append(self._waiting.get_nowait())
+            try:
+                self._write(record for record in batch if record is not None)
+            finally:
+                for _ in batch:
+                    self._waiting.task_done()
+            if None in batch:
+                return
+
+    def _write(self, records: Iterable[ContextRecord]) -> None:
+        try:
+            with self._database.write() as session:
+                feedback.put_contexts(session, records)
+        except PlaybookError as fault:
+            log.error("context records were not kept: %s", fault.detail)
