@@ -22,7 +22,8 @@ _FAMILY = re.compile(
 )
 _HABIT_TITLE = re.compile(r"^[^.:(]{0,60}\b(?:pitfall|format|debugging)\b", re.IGNORECASE)
 _HABITS = re.compile(
-    r"pitfall|submi(?:t|ssion)|compile|static[- ]check|tolerance|no_code|no_custom_kernel|debugging|portability|constexpr",
+    r"pitfall|submi(?:t|ssion)|compile|static[- ]check|tolerance|no_code|no_custom_kernel|debugging|portability"
+    r"|constexpr",
     re.IGNORECASE,
 )
 _OPTIONAL_KINDS = frozenset({"elementwise", "layout", "indexing"})

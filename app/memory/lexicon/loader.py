@@ -36,6 +36,8 @@ def load_lexicon() -> Lexicon:
     families = tuple(vocabulary["families"])
     classes = {name: tuple(words) for name, words in spoken["word_classes"].items()}
     patterns = tuple(_patterns(spoken["operations"], classes))
+    names = _names(operations, short["names"], short["ignored"])
+    silent = frozenset(_key(form) for form in short["silent"])
     lexicon = Lexicon(
         operations=MappingProxyType(operations),
         families=families,
@@ -44,14 +46,16 @@ def load_lexicon() -> Lexicon:
         topics=MappingProxyType({name: str(text) for name, text in vocabulary["topics"].items()}),
         patterns=patterns,
         patterns_by_stem=MappingProxyType(_by_stem(patterns)),
-        names=MappingProxyType(_names(operations, short["names"], short["ignored"])),
+        names=MappingProxyType(names),
+        longest_name=MappingProxyType(_longest((*names, *silent))),
         symbols=tuple(SymbolPattern(name, re.compile(expression)) for name, expression in short["symbols"]),
         phrasings=tuple(_sentences(operations, spoken["sentences"])),
         function_words=frozenset(short["function_words"]),
+        enlarging=re.compile(short["enlarging"]),
         weak_names=frozenset(short["weak_names"]),
         regime_words=tuple((name, re.compile(expression)) for name, expression in short["regime_words"]),
-        silent=frozenset(_key(form) for form in short["silent"]),
-        negations=tuple(tuple(phrase.split()) for phrase in short["negations"]),
+        silent=silent,
+        negations=MappingProxyType(_by_first_word(short["negations"])),
     )
     _check(lexicon)
     return lexicon
@@ -135,6 +139,22 @@ def _names(
     for form in (*ignored, ""):
         names.pop(_key(form), None)
     return names
+
+
+def _longest(keys: Iterable[tuple[str, ...]]) -> dict[str, int]:
+    """Return the length in tokens of the longest name that starts with each token."""
+    longest: dict[str, int] = {}
+    for key in keys:
+        longest[key[0]] = max(longest.get(key[0], 0), len(key))
+    return longest
+
+
+def _by_first_word(phrases: Iterable[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    table: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for phrase in phrases:
+        words = _key(phrase)
+        table[words[0]] = (*table.get(words[0], ()), words)
+    return table
 
 
 def _key(form: str) -> tuple[str, ...]:

@@ -62,13 +62,15 @@ class Lexicon:
     patterns: tuple[PhrasePattern, ...]
     patterns_by_stem: Mapping[str, tuple[PhrasePattern, ...]]
     names: Mapping[tuple[str, ...], str]
+    longest_name: Mapping[str, int]
     symbols: tuple[SymbolPattern, ...]
     phrasings: tuple[tuple[str, str], ...]
     function_words: frozenset[str]
     weak_names: frozenset[str]
+    enlarging: re.Pattern[str]
     regime_words: tuple[tuple[str, re.Pattern[str]], ...]
     silent: frozenset[tuple[str, ...]]
-    negations: tuple[tuple[str, ...], ...]
+    negations: Mapping[str, tuple[tuple[str, ...], ...]]
 
     def family_compatibility(self, left: str, right: str) -> float:
         """Return how far advice for one family serves the other, in [0, 1]; 1 for the same family, 0 if unrelated."""

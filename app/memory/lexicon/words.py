@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 _TOKEN = re.compile(r"[a-z]+(?:\d+[a-z]*)?|\d+x\d+(?:x\d+)?|\d+(?:\.\d+)?(?:e-?\d+)?d?|->|[^\s\w]")
 _REPLACED = {
+    "\u03a6": " normalcdf ",
     "\u2192": " -> ",
     "\u27f6": " -> ",
     "\u00b2": "^2",
@@ -89,6 +89,7 @@ def normalise(text: str) -> str:
         text = text.replace(character, plain)
     text = unicodedata.normalize("NFKC", text).lower()
     text = re.sub(r"\bln(?=\s*(?:\(\s*(?:1|e|sum)|sum\b))", "log", text)  # a logarithm, not a layer norm
+    text = re.sub(r"\bup[- ](?=scal|sampl|siz)", "up", text)
     return re.sub(r"(?<=[a-z0-9])-(?=[a-z])", " ", text)
 
 
@@ -115,15 +116,3 @@ def _strip(word: str, endings: tuple[tuple[str, str], ...]) -> str:
 def tokenise(text: str) -> tuple[Token, ...]:
     """Split a normalised text into tokens, punctuation included."""
     return tuple(Token(m.group(), stem(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text))
-
-
-def clauses(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the index ranges between clause boundaries, empty ranges left out."""
-    start = 0
-    for index, token in enumerate(tokens):
-        if token.is_boundary:
-            if index > start:
-                yield start, index
-            start = index + 1
-    if start < len(tokens):
-        yield start, len(tokens)

@@ -38,7 +38,9 @@ class QueryVectors:
     """Lookup tables of one query: one more entry than the numbering has, for padding.
 
     `family`, `term` and `regime` hold degrees in [0, 1] (regime: 1 holds, 0 known false, 0.5 unknown). `operations`
-    are the numbers of the task's tail operations with their weights.
+    are the numbers of the task's tail operations with their weights. `telling` holds the degrees of operations that
+    say what an item is about (no plain products, layouts or light steps). `part` in (0, 1] is how far an item about
+    one step serves this task. `collapses` says that the task reduces linearly, so that steps can be folded together.
     """
 
     family: Vector

@@ -22,6 +22,7 @@ _SPECIFIC = (
 )
 _RECURRENCES = ("lstm", "gru", "rnn_cell", "vanilla_rnn")
 _LOOPS = re.compile(r"sequence|each step|every step|step by step|over time|time steps|through time|timesteps")
+_PLAIN = frozenset({"conv{d}", "conv1d", "conv2d", "conv3d"})
 _GUESSED = frozenset({"phrase", "embedding"})
 _CONVOLUTIONS = frozenset({"conv", "conv_transpose", "depthwise_conv"})
 _TOKEN_BLOCKS = frozenset({"transformer_block", "spatial_mlp", "mlp", "patch_merging", "netvlad"})
@@ -29,7 +30,7 @@ _TOKEN_BLOCKS = frozenset({"transformer_block", "spatial_mlp", "mlp", "patch_mer
 
 def consistent(matches: Sequence[Match], negated: Sequence[str], text: str, lexicon: Lexicon) -> list[Match]:
     """Return the matches without those that a surer one rules out; order is kept."""
-    kept = _one_recurrence(list(matches), text)
+    kept = _enlarging(_one_recurrence(list(matches), text), text, lexicon)
     for rule in (
         _loss_in_a_block,
         _one_attention,
@@ -80,6 +81,18 @@ def _one_recurrence(matches: list[Match], text: str) -> list[Match]:
     first = found[0]
     rest = [m for m in matches if m is first or m not in found]
     return [replace(m, operation=name, certainty=max(f.certainty for f in found)) if m is first else m for m in rest]
+
+
+def _enlarging(matches: list[Match], text: str, lexicon: Lexicon) -> list[Match]:
+    """A phrase read as a plain convolution in a text that speaks of enlarging is a transposed one."""
+    kinds = {kind_of(m, lexicon) for m in matches}
+    named = any(kind_of(m, lexicon) in _CONVOLUTIONS and m.source not in _GUESSED for m in matches)
+    if named or kinds & {"conv_transpose", "network_block"} or not lexicon.enlarging.search(text):
+        return matches
+    return [
+        replace(m, operation=m.operation.replace("conv", "conv_transpose", 1)) if m.operation in _PLAIN else m
+        for m in matches
+    ]
 
 
 def _loss_in_a_block(matches: list[Match], negated: Sequence[str], lexicon: Lexicon) -> list[Match]:

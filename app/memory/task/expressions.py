@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from app.memory.task.arithmetic import arithmetic
 from app.memory.task.calls import call_value
 from app.memory.task.constants import binary, compare, subscript, unary
 from app.memory.task.trace import BudgetSpent, Trace
 from app.memory.task.values import UNKNOWN, Class, Container, Function, Instance, Layer, Method, Path, Scope, Tensor
-from app.memory.task.views import arithmetic
 
 MAX_STEPS = 120_000
 MAX_UNROLL = 64

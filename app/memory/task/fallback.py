@@ -20,7 +20,7 @@ from app.memory.task.prose import ProseReading
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
 
-THRESHOLD = 0.45  # cosine below which a phrase says nothing about an operation
+THRESHOLD = 0.55  # cosine below which a phrase says nothing about an operation
 MARGIN = 0.04  # by which the best operation must beat the best of another kind
 MAX_PHRASES = 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.memory.task import layers, shapes, views
+from app.memory.task import arithmetic, layers, layout, shapes
 from app.memory.task.trace import Trace
 from app.memory.task.values import UNKNOWN, Shape, Tensor, integer
 
@@ -73,7 +73,7 @@ def call(name: str, inputs: Sequence[Any], named: Arguments, trace: Trace) -> An
         return _HANDLERS[name](first, rest, named, trace)
     if (handled := _dimensioned(name, first, rest, named, trace)) is not UNKNOWN:
         return handled
-    return views.call(name, first, rest, named, trace)
+    return layout.call(name, first, rest, named, trace)
 
 
 def _without_tensor(name: str, inputs: Sequence[Any], trace: Trace) -> Any:
@@ -219,11 +219,13 @@ def _simple(name: str) -> Callable[[Tensor, Sequence[Any], Arguments, Trace], Te
 
 def _matmul(tensor: Tensor, rest: Sequence[Any], named: Arguments, trace: Trace) -> Any:
     other = rest[0] if rest else named.get("other", named.get("mat2", UNKNOWN))
-    return views.product(tensor, other, trace) if isinstance(other, Tensor) else trace.tensor()
+    return arithmetic.product(tensor, other, trace) if isinstance(other, Tensor) else trace.tensor()
 
 
 def _addmm(tensor: Tensor, rest: Sequence[Any], named: Arguments, trace: Trace) -> Any:
-    return views.product(rest[0], rest[1], trace) if len(rest) > 1 and isinstance(rest[0], Tensor) else trace.tensor()
+    return (
+        arithmetic.product(rest[0], rest[1], trace) if len(rest) > 1 and isinstance(rest[0], Tensor) else trace.tensor()
+    )
 
 
 def _linear(tensor: Tensor, rest: Sequence[Any], named: Arguments, trace: Trace) -> Tensor:
@@ -240,7 +242,7 @@ def _sdpa(tensor: Tensor, rest: Sequence[Any], named: Arguments, trace: Trace) -
 def _arithmetic(operator: str) -> Callable[[Tensor, Sequence[Any], Arguments, Trace], Any]:
     def record(tensor: Tensor, rest: Sequence[Any], named: Arguments, trace: Trace) -> Any:
         other = rest[0] if rest else named.get("other", named.get("exponent", UNKNOWN))
-        return views.arithmetic(operator, tensor, other, trace)
+        return arithmetic.arithmetic(operator, tensor, other, trace)
 
     return record
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from app.memory.lexicon import Lexicon, PhrasePattern
 from app.memory.lexicon.words import Token
 
-MAX_NAME_TOKENS = 7
 WINDOW_SLACK = 5
 BLOCK_SLACK = 18  # a whole block is described over more words than a step
 _SENTENCE_STOPS = frozenset({".", ";", "->", "|"})
@@ -45,18 +44,19 @@ def named(tokens: Sequence[Token], free: Sequence[bool], lexicon: Lexicon, *, we
 def _name_at(
     tokens: Sequence[Token], free: Sequence[bool], start: int, lexicon: Lexicon, *, weak: bool
 ) -> Match | None:
-    for size in range(min(MAX_NAME_TOKENS, len(tokens) - start), 0, -1):
+    first = tokens[start].text
+    longest = lexicon.longest_name.get(first) or lexicon.longest_name.get(first.removesuffix("s"), 0)
+    for size in range(min(longest, len(tokens) - start), 0, -1):
         if not all(free[start : start + size]):
             continue
         key = tuple(token.text for token in tokens[start : start + size])
         if key in lexicon.silent:
             return Match("", start, start + size, frozenset(range(start, start + size)), 1.0, "silent")
         operation = lexicon.names.get(key) or lexicon.names.get((*key[:-1], key[-1].removesuffix("s")))
-        if operation is None or (
-            len(key) == 1 and (key[0] in lexicon.weak_names) != weak and not (weak and key[0] not in lexicon.weak_names)
-        ):
+        doubtful = size == 1 and not lexicon.weak_names.isdisjoint({first, first.removesuffix("s")})
+        if operation is None or (doubtful and not weak):
             continue
-        certainty = 0.8 if len(key) == 1 and key[0] in lexicon.weak_names else 1.0
+        certainty = 0.8 if doubtful else 1.0
         return Match(operation, start, start + size, frozenset(range(start, start + size)), certainty, "name")
     return None
 

@@ -30,7 +30,20 @@ class Module:
     problem: str = ""
 
 
-_NOTHING = Module((), (), False, 0, frozenset(), "")
+FOREIGN_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NameError,
+    NotImplementedError,
+    StopIteration,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What following foreign code can end in; a reader must not fall over it, and keeps the reason as evidence."""
 
 
 def read_module(source: str) -> Module:
@@ -47,7 +60,7 @@ def read_module(source: str) -> Module:
         return _follow(reader, tree, scope)
     except (BudgetSpent, RecursionError):
         return _finish(reader, UNKNOWN, [], "", complete=False)
-    except Exception as error:  # a reader of foreign code must not fall over it; the reason is kept as evidence
+    except FOREIGN_FAULTS as error:
         return Module(tuple(reader.trace.uses), (), False, 0, frozenset(), "", f"not followed: {type(error).__name__}")
 
 

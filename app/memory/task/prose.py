@@ -18,7 +18,7 @@ MAX_TOKENS = 1500
 _COMPARED = re.compile(r"\b(?:than|beats?|outperforms?|replac\w+) (?:torch|nn|f)\.[\w.]+")
 _UNUSED = frozenset({"unused", "unapplied"})
 _THREE = re.compile(
-    r"\b(?:3d|volum\w*|voxels?|cubes?|cubic|cdhw|ncdhw|3-d|depth height width|three dimensional|\d+x\d+x\d+)\b"
+    r"\b(?:3d|videos?|volum\w*|voxels?|cubes?|cubic|cdhw|ncdhw|3-d|depth height width|three dimensional|\d+x\d+x\d+)\b"
 )
 _ONE = re.compile(r"\b(?:1d|signals?|waveforms?|series|audio|1-d|one dimensional|time series|sequences?)\b")
 _TWO = re.compile(r"\b(?:2d|images?|pictures?|pixels?|photos?|planes?|2-d|nchw|two dimensional|\d+x\d+)\b")
@@ -60,6 +60,7 @@ def read_prose(text: str, lexicon: Lexicon) -> ProseReading:
     _take(blocks, list(positive), chosen)
     _take(matching.named(tokens, free, lexicon, weak=True), free, chosen)
     chosen.sort(key=lambda match: (match.start, match.end))
+    chosen = _sources_first(chosen, tokens, lexicon)
     matches = _resolved(
         consistent(
             _repeated(_merged([m for m in chosen if m.operation], tokens), tokens, lexicon), negated, plain, lexicon
@@ -112,7 +113,7 @@ def _negate(tokens: Sequence[Token], free: list[bool], lexicon: Lexicon) -> tupl
             free[start:place] = [False] * (place - start)
             removed.append(" ".join(token.text for token in tokens[start : place + 1]))
     for start in range(len(tokens)):
-        for phrase in lexicon.negations:
+        for phrase in lexicon.negations.get(tokens[start].text, ()):
             size = len(phrase)
             if tuple(token.text for token in tokens[start : start + size]) != phrase or not free[start]:
                 continue
@@ -153,6 +154,18 @@ def _one_noun_phrase(last: Match, match: Match, tokens: Sequence[Token]) -> bool
     """Whether two names of one operation stand side by side ("dense affine layer"); one name twice means two steps."""
     words = [[tokens[i].text for i in range(m.start, m.end)] for m in (last, match)]
     return last.operation == match.operation and last.end == match.start and words[0] != words[1]
+
+
+def _sources_first(matches: Sequence[Match], tokens: Sequence[Token], lexicon: Lexicon) -> list[Match]:
+    """Put "the largest output of an affine layer" in order of execution: what follows "of" comes first."""
+    ordered = list(matches)
+    for place in range(1, len(ordered)):
+        last, match = ordered[place - 1], ordered[place]
+        between = [tokens[i] for i in range(last.end, match.start)]
+        costly = lexicon.kind(match.operation.replace(DIMENSIONED, "2d")) in {"gemm", "conv", "conv_transpose"}
+        if costly and any(t.text == "of" for t in between) and not any(t.is_boundary for t in between):
+            ordered[place - 1], ordered[place] = match, last
+    return ordered
 
 
 def _repeated(matches: Sequence[Match], tokens: Sequence[Token], lexicon: Lexicon) -> list[Match]:

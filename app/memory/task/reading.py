@@ -19,6 +19,12 @@ from app.memory.task.regimes import derive_regimes, usual_regimes
 from app.memory.task.separation import separate
 
 ASSUMED_CERTAINTY = 0.6
+UNSURE = 0.1
+# Steps that, alone and not named, are no sign of a task: "a scale model".
+_SLIGHT = frozenset(
+    {"scalar_multiply", "scalar_add", "bias_add", "residual_add", "elementwise_multiply", "channel_scale", "gather",
+     "concat", "slice_last", "masked_fill", "pad", "transpose"}
+)  # fmt: skip
 CONFIDENT = 0.6  # at or above this the sentence model is not asked
 _HEAVY = frozenset(
     {
@@ -117,9 +123,7 @@ def _from_words(words: ProseReading, quantities: Quantities, embed: Embed | None
 
 
 def _with_assumed_core(uses: list[OperationUse], words: ProseReading, lexicon: Lexicon) -> list[OperationUse]:
-    """Give a tail without a costly operation one: tails of three steps or more follow a convolution or an affine
-    layer.
-    """
+    """Give a tail of three steps or more that names no costly operation one: a convolution or an affine layer."""
     if len(uses) < 3 or words.content_words < 6 or any(lexicon.kind(use.name) in _HEAVY for use in uses):
         return uses
     name = {"3d": "conv3d", "2d": "conv2d"}.get(words.dimensions, "linear")
@@ -130,8 +134,12 @@ def _confidence(words: ProseReading, uses: Sequence[OperationUse], lexicon: Lexi
     """Grow with the share of words explained and with named operations; without a costly operation stay low."""
     if not uses:
         return 0.0
-    if len(uses) == 1 and uses[0].source == "name" and uses[0].certainty < 0.9 and words.explained < 0.5:
-        return 0.1  # one ordinary word, e.g. "attention", in a text about something else
+    if len(uses) == 1 and uses[0].seen in lexicon.weak_names and words.explained <= 0.5:
+        return UNSURE  # one ordinary word, e.g. "attention", in a text about something else
+    if all(use.name in _SLIGHT for use in uses) and not any(
+        use.source == "name" and use.certainty >= 0.9 for use in uses
+    ):
+        return UNSURE
     named = [use for use in uses if use.source in {"name", "formula"} and use.certainty >= 0.9]
     heavy_named = any(lexicon.kind(use.name) in _HEAVY for use in named)
     heavy = heavy_named or any(lexicon.kind(use.name) in _HEAVY for use in uses)

@@ -15,7 +15,6 @@ from app.memory.task.profile import OperationUse, Shape
 
 _LINEAR_STEPS = frozenset({"scalar_multiply", "scalar_add", "bias_add", "channel_scale", "dropout", "residual_add"})
 _LINEAR_REDUCTIONS = frozenset({"sum_reduce", "mean_reduce", "avg_pool1d", "global_avg_pool"})
-_REDUCTION_KINDS = frozenset({"reduction", "pooling"})
 _MONOTONE = frozenset({"relu", "leaky_relu", "relu6", "elu", "selu", "sigmoid", "tanh", "hardsigmoid", "hardtanh",
                        "clamp",
                        "softplus", "softsign", "bias_add", "scalar_add", "elementwise_minmax"})  # fmt: skip
