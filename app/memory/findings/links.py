@@ -16,7 +16,7 @@ from app.memory.findings.finding import Finding, listed, quoted
 from app.memory.findings.reading import Reading, holders, rarities, stems
 from app.memory.references import dangling_ids, referenced_ids
 from app.records import Corpus
-from app.vocabulary import FindingKind, ItemStatus
+from app.vocabulary import FindingKind, ItemKind, ItemStatus
 
 CERTAIN = 0.75
 LEAD = 0.1
@@ -36,6 +36,7 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _ID = re.compile(r"\b[a-z]{3}-\d{3,}\b")
+_ID_FOLLOWS = re.compile(r"[\s,(]{0,3}[a-z]{3}-\d{3,}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,10 @@ class _Pointer:
 
 def dangling_references(read: Sequence[Reading], corpus: Corpus) -> list[Finding]:
     """Items that name ids which no item has, or which are retired."""
+    prefixes = {kind.id_prefix for kind in ItemKind}
     found = []
     for item in (reading.item for reading in read):
-        missing = dangling_ids(item.text, corpus.items)
+        missing = [each for each in dangling_ids(item.text, corpus.items) if each[:3] in prefixes]
         named = referenced_ids(item.text, own_id=item.id, known=corpus.items)
         retired = [each for each in named if corpus.items[each].status is ItemStatus.RETIRED]
         told = [f"{listed(missing)}, which no item has"] if missing else []
@@ -80,7 +82,7 @@ def prose_references(read: Sequence[Reading]) -> list[Finding]:
 def _mentions(text: str) -> Iterator[tuple[re.Match[str], frozenset[str]]]:
     for match in _PROSE.finditer(text):
         what = match["any"] or match["bullet"]
-        if (wanted := stems(what)) and not _ID.search(what):
+        if (wanted := stems(what)) and not _ID.search(what) and not _ID_FOLLOWS.match(text, match.end()):
             yield match, wanted
 
 

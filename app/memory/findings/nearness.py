@@ -10,7 +10,8 @@ Two items are near when one of these holds, strongest evidence first:
   the figures of one of them, and `RETOLD_WORDS` of their words: one experiment retold at another length.
 - They share half of their words (`ANYWHERE`), each word counted by its rarity, whatever their problems. Reports that
   follow one template stay below, because the words of a template are not rare.
-- Their vectors have a cosine of `ALIKE` (one problem) or `ALIKE_ANYWHERE`, higher than texts of one template reach.
+- Their vectors have a cosine of `ALIKE` on one problem, or of `ALIKE_ANYWHERE`. With MiniLM, retellings of one
+  experiment reach 0.90, and reports that follow one template reach 0.96 on different problems.
 
 Pairs are not compared all with all: an item meets those of its problem, those with one of its rare figures, and those
 with one of its rarest words. The last is exact for `ANYWHERE`: two texts that share half of their weight share a word
@@ -38,7 +39,7 @@ RETOLD_FIGURES = 5
 RETOLD_SHARE = 0.6
 RETOLD_WORDS = 0.4
 ANYWHERE = 0.5
-ALIKE = 0.95
+ALIKE = 0.9
 ALIKE_ANYWHERE = 0.97
 CROWD = 24
 ROWS_AT_ONCE = 1024

@@ -21,7 +21,7 @@ from app.memory.findings.finding import Finding
 from app.memory.findings.reading import Reading
 from app.vocabulary import FindingKind
 
-_FENCED = re.compile(r"^\s*(```|~~~).*?^\s*\1", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.MULTILINE | re.DOTALL)
 _FENCE_MARK = re.compile(r"```|~~~")
 _CODE = re.compile(r"`[^`\n]*`")
 _GLAD = re.compile(r"(?<=\s)[:;]-?\)(?!\w)")

@@ -91,6 +91,17 @@ def test_a_reference_in_words_finds_the_item_that_it_means() -> None:
     }
 
 
+def test_a_reference_that_was_given_its_id_is_not_reported_again() -> None:
+    source = item("str-00001", "Pad the tile (see the bank conflicts bullet) before you tune.")
+    (finding,) = found(PROSE, source, TARGET, OTHER)
+    assert finding.operation is not None
+    assert found(PROSE, item("str-00001", finding.operation["text"]), TARGET, OTHER) == []
+
+
+def test_ids_of_other_things_do_not_dangle() -> None:
+    assert found(DANGLING, item("str-00001", "It was shown in ctx-00017 and abc-00001.")) == []
+
+
 def test_a_reference_in_words_to_nothing_is_reported_without_a_guess() -> None:
     (finding,) = found(PROSE, item("str-00001", "Pad it; see the quantum annealing bullet."), TARGET, OTHER)
     assert finding.item_ids == ("str-00001",)
