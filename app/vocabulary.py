@@ -113,3 +113,20 @@ class OperationKind(StrEnum):
     MERGE = "MERGE"
     DELETE = "DELETE"
     TAG = "TAG"
+
+
+class FindingKind(StrEnum):
+    """What a curator should look at; in the order in which findings are listed."""
+
+    DAMAGE = "damage"
+    CONTRADICTION = "contradiction"
+    STALE_CLAIM = "stale_claim"
+    DANGLING_REFERENCE = "dangling_reference"
+    EXACT_DUPLICATE = "exact_duplicate"
+    ONE_RULE = "one_rule"
+    NEAR_DUPLICATE = "near_duplicate"
+    HARMFUL_LEANING = "harmful_leaning"
+    PROSE_REFERENCE = "prose_reference"
+    BLOATED = "bloated"
+    GRAB_BAG = "grab_bag"
+    NEVER_USED = "never_used"

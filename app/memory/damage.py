@@ -3,7 +3,7 @@
 import re
 
 _ELIDED_QUOTE = re.compile(r"\w'\.\.\.'\w")
-_FENCE_LINE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 
 
 def damage(text: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_REFERENCE = re.compile(r"\b((?:str|mem|ctx|bul|pit|rec)-\d{3,6})\b")
+_REFERENCE = re.compile(r"\b((?:str|mem|ctx|bul|les|pit|rec|ker)-\d{3,6})\b")
 
 
 def referenced_ids(text: str, *, own_id: str = "", known: Collection[str] | None = None) -> tuple[str, ...]:
