@@ -11,6 +11,7 @@ from app.api import (
     exchange,
     facts,
     feedback,
+    findings,
     health,
     operations,
     problem_details,
@@ -40,7 +41,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, facts, vocabulary, exchange, health):
+    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, health):
         app.include_router(module.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
     app.add_middleware(RequestId)

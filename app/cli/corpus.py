@@ -12,6 +12,7 @@ from app.services.assembly import assembled
 from app.services.deriving import reindex as embed_again
 from app.services.documents import ImportFormat
 from app.services.export import export_ace, export_jsonl
+from app.services.findings import lint
 from app.services.load import ImportReport, load
 from app.services.migrate import ensure_migrated
 from app.settings import Settings
@@ -48,8 +49,9 @@ def import_documents(
                 return
     with progress_bars(documents=len(paths), embedded=None) as progress:
         report = load(services.database, services.embedder, paths, wanted, progress)
-    if report.embedded:
+    if report.written or report.embedded:
         services.catalog.save_index()
+        lint(services.database, services.catalog)
     _show(report, as_json=as_json)
     if not report.complete:
         raise typer.Exit(1)

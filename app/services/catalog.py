@@ -92,6 +92,12 @@ class Catalog:
         recipe = Recipe(self._embedder.model_id, self._embedder.dimension, snapshot.version, identity)
         return index_file.save(self._index_path, IndexFile(recipe, ids, matrix))
 
+    def vectors(self) -> dict[str, Vectors]:
+        """Item id -> vector, of the items that have one."""
+        self.current()
+        with self._lock:
+            return dict(self._vectors)
+
     def forget_index(self) -> None:
         """Deletes the index file, which the next snapshot then makes anew from the database."""
         with self._lock:

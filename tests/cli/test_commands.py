@@ -136,3 +136,25 @@ def test_baselines_are_imported_for_a_reader(starter_settings: Settings, tmp_pat
     file.write_text("problem,speedup\nL2_001,-1\n")
     refused = command(starter_settings, "readers", "import", str(file), "--reader", "m")
     assert (refused.returncode, b"line 2" in refused.stderr) == (2, True)
+
+
+def test_lint_reports_findings_as_json_and_as_text(starter_settings: Settings) -> None:
+    findings = json.loads(command(starter_settings, "lint", "--json").stdout)
+    assert all({"kind", "item_ids", "evidence", "operation"} <= finding.keys() for finding in findings)
+    assert f"{len(findings)} findings".encode() in command(starter_settings, "lint").stdout
+
+
+def test_recount_tells_and_mends_counters_that_left_their_events(starter_settings: Settings) -> None:
+    from sqlalchemy import text
+
+    from app.store.database import Database
+
+    assert command(starter_settings, "recount", "--check").returncode == 0
+    database = Database(starter_settings)
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE item SET helpful = 7 WHERE id = 'kpb-00001'"))
+    database.dispose()
+    told = command(starter_settings, "recount", "--check")
+    assert (told.returncode, b"kpb-00001" in told.stderr) == (1, True)
+    assert command(starter_settings, "recount").returncode == 0
+    assert command(starter_settings, "recount", "--check").returncode == 0
