@@ -48,6 +48,13 @@ def test_what_is_not_forbidden_contradicts_nothing(text: str) -> None:
     assert pair(text) == []
 
 
+def test_an_approach_that_shares_less_than_half_of_the_words_is_another_one() -> None:
+    forbids = (
+        "Avoid permuted copies of weights and biases that stage halo rows in shared memory ahead of a stencil loop."
+    )
+    assert pair(forbids, "Stage the rows in shared memory and run the loop from there.") == []
+
+
 def test_other_families_and_items_that_forbid_the_same_are_no_contradiction() -> None:
     assert pair(FORBIDS, family="rnn") == []
     assert pair(FORBIDS, "Never stage halo rows in shared memory before the stencil loop: registers suffice.") == []

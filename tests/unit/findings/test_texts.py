@@ -114,7 +114,7 @@ def test_a_reference_in_words_to_nothing_is_reported_without_a_guess() -> None:
         "Keep the tile in the shared memory and read it from the global memory once.",
         "This bullet is about the same recipe as before.",
         "The bullet hit the wall.",
-        "It follows the str-00002 bullet.",
+        "Follow the str-00002 bullet.",
     ],
 )
 def test_ordinary_words_are_no_references(text: str) -> None:
