@@ -20,6 +20,7 @@ class Services:
     database: Database
     embedder: Embedder
     catalog: Catalog
+    tasks: TaskReader
     search: Search
     contexts: ContextRenderer
 
@@ -36,6 +37,7 @@ def assembled(settings: Settings) -> Services:
         database=database,
         embedder=embedder,
         catalog=catalog,
+        tasks=tasks,
         search=Search(catalog, tasks, ranker),
         contexts=ContextRenderer(catalog, tasks, ranker),
     )
