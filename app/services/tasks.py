@@ -2,11 +2,13 @@
 
 import threading
 from collections import OrderedDict
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from app.errors import UnknownProblem
 from app.memory.families import name_tokens
 from app.memory.lexicon import load_lexicon
+from app.memory.parsing import PARSING
 from app.memory.selection import Target
 from app.memory.task import TaskProfile, read_task
 from app.memory.task.fallback import prepare
@@ -80,14 +82,16 @@ class TaskReader:
         with self._lock:
             known = self._profiles.get(key)
         if known is None:
-            known = read_task(
-                task.text,
-                task.code,
-                problem_name=problem.name if problem else None,
-                level=problem.level if problem else None,
-                family=problem.family if problem else None,
-                embed=self._encode,
-            )
+            holds_code = task.code is not None or "import " in (task.text or "") or "def " in (task.text or "")
+            with PARSING if holds_code else nullcontext():
+                known = read_task(
+                    task.text,
+                    task.code,
+                    problem_name=problem.name if problem else None,
+                    level=problem.level if problem else None,
+                    family=problem.family if problem else None,
+                    embed=self._encode,
+                )
         with self._lock:
             _remember(self._profiles, key, known)
         return known
