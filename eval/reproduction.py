@@ -138,8 +138,8 @@ def _print(tallies: dict[str, Tally], imports: list[dict[str, Any]], asked: floa
         p95 = quantiles(tally.milliseconds, n=20)[-1]
         equal = f"{tally.equal} of {tally.asked}"
         print(f"{name:16} {equal:>12} {median(tally.tokens):8.0f} {median(tally.milliseconds):8.2f} {p95:8.2f}")
-    equal, total = sum(t.equal for t in tallies.values()), sum(t.asked for t in tallies.values())
-    print(f"{equal} of {total} contexts equal, byte for byte, in {asked:.1f} s")
+    same, total = sum(t.equal for t in tallies.values()), sum(t.asked for t in tallies.values())
+    print(f"{same} of {total} contexts equal, byte for byte, in {asked:.1f} s")
 
 
 if __name__ == "__main__":
