@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.memory.applies_when import AppliesWhen, parse_record
-from app.memory.lexicon import load_lexicon
+from app.memory.applies_when import AppliesWhen, RecordError, parse_record
 from app.records import Item
 from app.retrieval.embedder import Embedder, Vectors
 from app.services.load import load
@@ -62,5 +61,8 @@ def imported(folder: Path, embedder: Embedder, name: str) -> Originals:
 
 
 def _usable(record: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The record, or one that says that the item is of use for any task."""
-    return record or parse_record(AppliesWhen(generic=True).to_mapping(), load_lexicon()).to_mapping()
+    """The record, or where it is missing or unsound one that says that the item is of use for any task."""
+    try:
+        return parse_record(record or {}).to_mapping()
+    except RecordError:
+        return AppliesWhen(generic=True).to_mapping()
