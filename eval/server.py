@@ -7,19 +7,50 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 from eval.provenance import ROOT
 
+LONGEST_START = 600
+"""Seconds that a server may take to read a large corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that is ready to answer."""
+
+    url: str
+    port: int
+    process_id: int
+    start_seconds: float
+    """From the start of the process to its first `ready`."""
+
+    def peak_memory(self) -> int | None:
+        """Largest resident set of the process so far, in bytes; None where the system does not tell."""
+        try:
+            lines = Path(f"/proc/{self.process_id}/status").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return None
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), None)
+
 
 @contextmanager
 def server(var: Path, embedder: str) -> Iterator[str]:
     """URL of a server over the database in `var`, ready to answer."""
+    with running(var, embedder) as found:
+        yield found.url
+
+
+@contextmanager
+def running(var: Path, embedder: str) -> Iterator[Running]:
+    """A server over the database in `var`, ready to answer."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "app.cli.main", "serve", "--port", str(port)],
         cwd=ROOT,
@@ -28,7 +59,7 @@ def server(var: Path, embedder: str) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     try:
         _wait(url, process)
-        yield url
+        yield Running(url, port, process.pid, time.perf_counter() - began)
     finally:
         process.terminate()
         process.wait(timeout=30)
@@ -40,7 +71,7 @@ def environment(var: Path, embedder: str) -> dict[str, str]:
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + LONGEST_START
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with status {process.returncode}")

@@ -3,6 +3,7 @@
 import ast
 
 from app.memory.identity import content_hash
+from app.memory.parsing import PARSING
 from app.records import KernelCode
 from app.vocabulary import KernelLanguage
 
@@ -18,7 +19,9 @@ def kernel_code(source: str) -> KernelCode:
 
 def _entry_point(source: str) -> str:
     try:
-        classes = [node.name for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+        with PARSING:
+            tree = ast.parse(source)
+        classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ENTRY_POINT
     return classes[-1] if classes and ENTRY_POINT not in classes else ENTRY_POINT

@@ -1,6 +1,7 @@
 """Splits texts of this field into index terms."""
 
 import re
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z0-9]*|[0-9]+(?:\.[0-9]+)?[A-Za-z]*")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*[a-z]*|[0-9]+[a-z]*")
@@ -14,13 +15,14 @@ _STOPWORDS = frozenset(
 
 def terms(text: str) -> list[str]:
     """Lower-case terms in the order of the text: whole words, and the parts of names such as `ConvTranspose3d`."""
-    found: list[str] = []
-    for word in _WORD.findall(text):
-        lowered = word.lower()
-        if lowered in _STOPWORDS:
-            continue
-        found.append(lowered)
-        parts = _HUMP.findall(word)
-        if len(parts) > 1:
-            found.extend(part.lower() for part in parts if len(part) > 1)
-    return found
+    return [term for word in _WORD.findall(text) for term in _terms_of(word)]
+
+
+# The same words come again and again: a corpus of 100,000 items holds some 60,000 different ones.
+@lru_cache(maxsize=65536)
+def _terms_of(word: str) -> tuple[str, ...]:
+    lowered = word.lower()
+    if lowered in _STOPWORDS:
+        return ()
+    parts = _HUMP.findall(word)
+    return (lowered, *(part.lower() for part in parts if len(part) > 1)) if len(parts) > 1 else (lowered,)

@@ -21,6 +21,7 @@ class Services:
     database: Database
     embedder: Embedder
     catalog: Catalog
+    tasks: TaskReader
     search: Search
     contexts: ContextRenderer
     recorder: Recorder
@@ -39,6 +40,7 @@ def assembled(settings: Settings) -> Services:
         database=database,
         embedder=embedder,
         catalog=catalog,
+        tasks=tasks,
         search=Search(catalog, tasks, ranker, recorder),
         contexts=ContextRenderer(catalog, tasks, ranker, recorder),
         recorder=recorder,

@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,15 @@ import numpy as np
 from app.memory.applies_when import AppliesWhen, RecordError, parse_record
 from app.memory.derivation import merge
 from app.memory.measurements import by_hardware
-from app.memory.ranking import CompiledItems, ItemFacts, compile_items
+from app.memory.ranking import ItemFacts
 from app.memory.selection import KernelMemory, kernel_memory
 from app.memory.wording import Wording, wording_from
 from app.records import Corpus, Item, Measurement
 from app.retrieval import index_file
 from app.retrieval.embedder import Embedder, Vectors
 from app.retrieval.index_file import IndexFile, Recipe
-from app.retrieval.lexical import LexicalIndex, TermCounts, term_counts
-from app.retrieval.vectors import FaissIndex
 from app.services.deriving import require_same_model
+from app.services.indexes import Indexes
 from app.store import corpus, derived, embeddings
 from app.store.database import Database
 
@@ -30,20 +30,24 @@ log = logging.getLogger(__name__)
 EMPTY = Corpus(-1, {}, {}, {}, [], {}, {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """Everything that one corpus version says, ready for ranking and rendering. Never changed once made."""
 
     corpus: Corpus
-    rankable: tuple[Item, ...]
-    """Items that a fresh ranking may offer: active and not damaged; the index rows follow this order."""
-    vectors: FaissIndex
-    lexical: LexicalIndex
-    compiled: CompiledItems
-    memory: KernelMemory
+    indexes: Indexes
+    """Over the items that a fresh ranking may offer: active and not damaged."""
     wording: Wording
-    measured: Mapping[str, Mapping[str, Measurement]]
-    """Hardware -> item id -> latest verification run."""
+
+    @cached_property
+    def memory(self) -> KernelMemory:
+        """Lessons, pitfalls, recipes and kernels as policies read them; grouped when a context first asks for them."""
+        return kernel_memory(self.corpus)
+
+    @cached_property
+    def measured(self) -> Mapping[str, Mapping[str, Measurement]]:
+        """Hardware -> item id -> latest verification run."""
+        return by_hardware(self.corpus)
 
     @property
     def version(self) -> int:
@@ -64,7 +68,6 @@ class Catalog:
         self._index_path = index_path
         self._lock = threading.Lock()
         self._vectors: dict[str, Vectors] = {}
-        self._terms: dict[str, tuple[str, TermCounts]] = {}
         self._records: dict[str, AppliesWhen] = {}
         self._snapshot: Snapshot | None = None
 
@@ -117,49 +120,62 @@ class Catalog:
             records = derived.load(session, changed_after=since)
             fresh_ids, fresh = embeddings.load(session, self._embedder.model_id, changed_after=vectors_since)
         items: Mapping[str, Item] = {**before.items, **{item.id: item for item in changed}}
+        told = {item.id: _record(item, records.get(item.id)) for item in changed}
+        vectors = dict(zip(fresh_ids, fresh, strict=True))
+        voted = {item.id for item in changed if self._only_voted(before.items.get(item.id), item, told, vectors)}
         if old is not None:
             for item in changed:
                 self._vectors.pop(item.id, None)
-        self._vectors.update(zip(fresh_ids, fresh, strict=True))
-        self._records.update({item.id: _record(item, records.get(item.id)) for item in changed})
+        self._vectors.update(vectors)
+        self._records.update(told)
         known = facts or before
-        return self._built(
-            Corpus(
-                version=state.version,
-                items=items,
-                problems=known.problems,
-                readers=known.readers,
-                baselines=known.baselines,
-                rankings=known.rankings,
-                wording=known.wording,
-                measurements=known.measurements,
-            )
+        whole = Corpus(
+            version=state.version,
+            items=items,
+            problems=known.problems,
+            readers=known.readers,
+            baselines=known.baselines,
+            rankings=known.rankings,
+            wording=known.wording,
+            measurements=known.measurements,
         )
+        return Snapshot(whole, self._indexes(old, changed, voted, items), wording_from(whole.wording))
 
-    def _built(self, whole: Corpus) -> Snapshot:
-        rankable = tuple(item for item in whole.items.values() if item.shown and item.damage is None)
+    def _only_voted(
+        self, before: Item | None, item: Item, told: Mapping[str, AppliesWhen], vectors: Mapping[str, Vectors]
+    ) -> bool:
+        """Whether everything that an index reads of an item, its counters aside, is as it was."""
+        if before is None or not (_rankable(before) and _rankable(item)):
+            return False
+        same = (before.content_hash, before.source_problem) == (item.content_hash, item.source_problem)
+        known, found = self._vectors.get(item.id), vectors.get(item.id)
+        same_vector = known is found or (known is not None and found is not None and np.array_equal(known, found))
+        return same and same_vector and self._records.get(item.id) == told[item.id]
+
+    def _indexes(
+        self, old: Snapshot | None, changed: Sequence[Item], voted: Set[str], items: Mapping[str, Item]
+    ) -> Indexes:
+        """The old indexes with what changed, or indexes built anew where that is the better way."""
+        moved = [item for item in changed if item.id not in voted]
+        if old is not None and old.indexes.takes(len(moved)):
+            indexes = old.indexes
+            if voted:
+                indexes = indexes.recounted([item for item in changed if item.id in voted], self._facts)
+            if moved:
+                added = [item for item in moved if _rankable(item)]
+                gone = [item.id for item in moved if not _rankable(item)]
+                indexes = indexes.changed(added, gone, self._rows(added), self._facts)
+            return indexes
+        rankable = [item for item in items.values() if _rankable(item)]
+        return Indexes.of(rankable, self._rows(rankable), self._facts)
+
+    def _rows(self, items: Sequence[Item]) -> Vectors:
         nothing = np.zeros(self._embedder.dimension, dtype=np.float32)
-        rows = [self._vectors.get(item.id, nothing) for item in rankable]
-        return Snapshot(
-            corpus=whole,
-            rankable=rankable,
-            vectors=FaissIndex(np.array(rows, dtype=np.float32), self._embedder.dimension),
-            lexical=LexicalIndex([self._term_counts(item) for item in rankable]),
-            compiled=compile_items([self._facts(item) for item in rankable]),
-            memory=kernel_memory(whole),
-            wording=wording_from(whole.wording),
-            measured=by_hardware(whole),
-        )
+        rows = [self._vectors.get(item.id, nothing) for item in items]
+        return np.array(rows, dtype=np.float32).reshape(-1, self._embedder.dimension)
 
     def _facts(self, item: Item) -> ItemFacts:
         return ItemFacts(item.id, self._records[item.id], item.helpful, item.harmful)
-
-    def _term_counts(self, item: Item) -> TermCounts:
-        kept = self._terms.get(item.id)
-        if kept is None or kept[0] != item.content_hash:
-            kept = (item.content_hash, term_counts(item.text))
-            self._terms[item.id] = kept
-        return kept[1]
 
     def _load_index(self, state: corpus.CorpusState) -> int:
         """Takes vectors from the index file; the corpus version up to which they are complete (-1 for none)."""
@@ -169,6 +185,10 @@ class Catalog:
             return -1
         self._vectors.update(zip(found.ids, found.vectors, strict=True))
         return found.recipe.corpus_version
+
+
+def _rankable(item: Item) -> bool:
+    return item.shown and item.damage is None
 
 
 def _record(item: Item, derived_record: Mapping[str, Any] | None) -> AppliesWhen:

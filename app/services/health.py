@@ -50,4 +50,4 @@ def _index(database: Database, embedder: Embedder, catalog: Catalog) -> str:
     snapshot = catalog.current()
     with database.read() as session:
         waiting = len(embeddings.missing(session, embedder.model_id, 1000))
-    return f"{len(snapshot.rankable)} items at corpus version {snapshot.version}, {waiting} without a vector"
+    return f"{len(snapshot.indexes)} items at corpus version {snapshot.version}, {waiting} without a vector"

@@ -14,6 +14,7 @@ from app.memory.ranking import CompiledItems, Hit, rank
 from app.records import Item, Measurement
 from app.retrieval.words import terms
 from app.services.catalog import Snapshot
+from app.services.indexes import Indexes
 from app.services.tasks import ReadTask, TaskReader
 from app.vocabulary import ItemKind, LeftOutReason
 
@@ -67,22 +68,22 @@ class Ranker:
 
     def rank(self, snapshot: Snapshot, task: ReadTask, wish: Wish) -> RankedItems:
         """The best items, best first; the same snapshot, task and wish always give the same answer."""
-        allowed, leaks = _allowed(snapshot, task, wish)
+        indexes = snapshot.indexes
+        allowed, leaks = _allowed(indexes, task, wish)
         measured = measured_on(snapshot.measured, wish.hardware)
         depth = wish.top_k * DEEPER if wish.diversify else wish.top_k
         ranking = rank(
             task.profile,
-            _on_hardware(snapshot, measured),
+            _on_hardware(indexes, measured),
             top_k=depth,
             threshold=wish.threshold,
             allowed=allowed,
-            lexical=_lexical(snapshot, task.words),
-            dense=self._dense(snapshot, task, allowed),
+            lexical=_lexical(indexes, task.words),
+            dense=self._dense(indexes, task, allowed),
         )
-        hits, repeats = _diverse(snapshot, ranking.hits) if wish.diversify else (list(ranking.hits), 0)
+        hits, repeats = _diverse(indexes, ranking.hits, wish.top_k) if wish.diversify else (list(ranking.hits), 0)
         results = tuple(
-            Ranked(snapshot.rankable[hit.index], hit.score, hit.parts, measured.get(hit.id))
-            for hit in hits[: wish.top_k]
+            Ranked(indexes.items[hit.index], hit.score, hit.parts, measured.get(hit.id)) for hit in hits[: wish.top_k]
         )
         left_out = {
             LeftOutReason.THRESHOLD: ranking.below_threshold,
@@ -91,44 +92,51 @@ class Ranker:
         }
         return RankedItems(results, ranking.total_candidates, left_out)
 
-    def _dense(self, snapshot: Snapshot, task: ReadTask, allowed: Mask) -> npt.NDArray[np.float64] | None:
+    def _dense(self, indexes: Indexes, task: ReadTask, allowed: Mask) -> npt.NDArray[np.float64] | None:
         """Cosines of all items, where the task's structure alone does not tell enough."""
-        if task.profile.confidence >= DENSE_BELOW or not len(snapshot.rankable):
+        if task.profile.confidence >= DENSE_BELOW or not len(indexes):
             return None
-        return snapshot.vectors.similarities(self._tasks.vector(task.words), allowed).astype(np.float64)
+        return indexes.vectors.similarities(self._tasks.vector(task.words), allowed).astype(np.float64)
 
 
-def _allowed(snapshot: Snapshot, task: ReadTask, wish: Wish) -> tuple[Mask, int]:
+def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask, int]:
     """Rows that may appear, and how many were kept out because they come from the very problem asked for."""
     test = compiled(wish.filters)
-    problem = task.target.problem_id
-    allowed = np.zeros(len(snapshot.rankable), dtype=bool)
-    leaks = 0
-    for row, item in enumerate(snapshot.rankable):
-        if item.kind in wish.kinds and test(item):
-            leaked = wish.exclude_source_problem and problem is not None and item.source_problem == problem
-            leaks += leaked
-            allowed[row] = not leaked
+    allowed = indexes.of_kinds(wish.kinds)
+    if wish.filters:
+        rows = np.flatnonzero(allowed)
+        allowed[rows] = [test(indexes.items[row]) for row in rows]
+    own = indexes.by_source.get(task.target.problem_id or "", ()) if wish.exclude_source_problem else ()
+    leaks = int(allowed[list(own)].sum())
+    allowed[list(own)] = False
     return allowed, leaks
 
 
-def _on_hardware(snapshot: Snapshot, measured: Mapping[str, Measurement]) -> CompiledItems:
+def _on_hardware(indexes: Indexes, measured: Mapping[str, Measurement]) -> CompiledItems:
     """The compiled items with what was measured on the asker's hardware."""
     if not measured:
-        return snapshot.compiled
-    standings = [standing(measured[item.id]) if item.id in measured else 1.0 for item in snapshot.rankable]
-    return replace(snapshot.compiled, verification=np.array(standings))
+        return indexes.compiled
+    standings = np.ones(len(indexes.items))
+    for item_id, measurement in measured.items():
+        if item_id in indexes.places:
+            standings[indexes.places[item_id]] = standing(measurement)
+    return replace(indexes.compiled, verification=standings)
 
 
-def _lexical(snapshot: Snapshot, words: str) -> npt.NDArray[np.float64]:
+def _lexical(indexes: Indexes, words: str) -> npt.NDArray[np.float64]:
     """BM25 of every item as a share of the best that any item reaches."""
-    scores = snapshot.lexical.scores(terms(words)).astype(np.float64)
+    scores = indexes.lexical.scores(terms(words)).astype(np.float64)
     best = scores.max(initial=0.0)
     return scores / best if best > 0 else scores
 
 
-def _diverse(snapshot: Snapshot, hits: tuple[Hit, ...]) -> tuple[list[Hit], int]:
-    """The hits less those that repeat a better one."""
+def _diverse(indexes: Indexes, hits: tuple[Hit, ...], top_k: int) -> tuple[list[Hit], int]:
+    """The first `top_k` hits that repeat no better one, and how many that do were passed over for them."""
     repeats = Repeats()
-    kept = [hit for hit in hits if repeats.first_sight(snapshot.rankable[hit.index]) is None]
+    kept: list[Hit] = []
+    for seen, hit in enumerate(hits):
+        if len(kept) == top_k:
+            return kept, seen - len(kept)
+        if repeats.first_sight(indexes.items[hit.index]) is None:
+            kept.append(hit)
     return kept, len(hits) - len(kept)

@@ -11,4 +11,4 @@ def prepare(services: Services) -> None:
     derive_missing(services.database, services.embedder)
     services.catalog.current()
     services.catalog.save_index()
-    services.embedder.encode(["warm up"])
+    services.tasks.warm_up()

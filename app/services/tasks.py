@@ -2,13 +2,17 @@
 
 import threading
 from collections import OrderedDict
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from app.errors import UnknownProblem
 from app.memory.families import name_tokens
+from app.memory.lexicon import load_lexicon
+from app.memory.parsing import PARSING
 from app.memory.selection import Target
 from app.memory.task import TaskProfile, read_task
+from app.memory.task.fallback import prepare
 from app.records import Corpus, Problem, Task
 from app.retrieval.embedder import Embedder, Vectors
 
@@ -48,10 +52,16 @@ class TaskReader:
     """Reads tasks; remembers the last ones."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        # One callable for the reader's whole life: the vocabulary's vectors are kept per callable, and a bound method
+        # that is looked up anew for every task would be a new one each time.
+        self._encode = embedder.encode
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
         self._profiles: OrderedDict[tuple[Task, str | None], TaskProfile] = OrderedDict()
+
+    def warm_up(self) -> None:
+        """Loads the sentence model and embeds the vocabulary, so that the first task need not wait for it."""
+        prepare(self._encode, load_lexicon())
 
     def read(self, task: Task, corpus: Corpus) -> ReadTask:
         """The task as understood; UnknownProblem where only an unknown id was given."""
@@ -73,7 +83,7 @@ class TaskReader:
         with self._lock:
             known = self._vectors.get(text)
         if known is None:
-            known = self._embedder.encode([text])[0]
+            known = self._encode([text])[0]
         with self._lock:
             _remember(self._vectors, text, known)
         return known
@@ -83,14 +93,16 @@ class TaskReader:
         with self._lock:
             known = self._profiles.get(key)
         if known is None:
-            known = read_task(
-                task.text,
-                task.code,
-                problem_name=problem.name if problem else None,
-                level=problem.level if problem else None,
-                family=problem.family if problem else None,
-                embed=self._embedder.encode,
-            )
+            holds_code = task.code is not None or "import " in (task.text or "") or "def " in (task.text or "")
+            with PARSING if holds_code else nullcontext():
+                known = read_task(
+                    task.text,
+                    task.code,
+                    problem_name=problem.name if problem else None,
+                    level=problem.level if problem else None,
+                    family=problem.family if problem else None,
+                    embed=self._encode,
+                )
         with self._lock:
             _remember(self._profiles, key, known)
         return known

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import and_, func, or_
-from sqlmodel import Session, col, select
+from sqlalchemy import and_, bindparam, func, insert, or_
+from sqlmodel import Session, col, delete, select
 
 from app.models import DerivedRecordRow, ItemRow
 from app.vocabulary import ItemKind, ItemStatus
@@ -47,17 +47,22 @@ def missing(session: Session, lexicon: str, limit: int) -> list[Underived]:
 
 def put(session: Session, lexicon: str, records: Iterable[tuple[Underived, Mapping[str, Any]]]) -> None:
     """Keeps one record per item, in place of an older one."""
-    for item, record in records:
-        session.merge(
-            DerivedRecordRow(
-                item_id=item.item_id,
-                content_hash=item.content_hash,
-                family=item.family or "",
-                source_problem=item.source_problem or "",
-                lexicon=lexicon,
-                record=dict(record),
-            )
-        )
+    rows = [
+        {
+            "item_id": item.item_id,
+            "content_hash": item.content_hash,
+            "family": item.family or "",
+            "source_problem": item.source_problem or "",
+            "lexicon": lexicon,
+            "record": dict(record),
+        }
+        for item, record in records
+    ]
+    if not rows:
+        return
+    old = delete(DerivedRecordRow).where(col(DerivedRecordRow.item_id) == bindparam("old"))
+    session.connection().execute(old, [{"old": row["item_id"]} for row in rows])
+    session.execute(insert(DerivedRecordRow), rows)
 
 
 def load(session: Session, *, changed_after: int) -> dict[str, Mapping[str, Any]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import and_, or_
+from sqlalchemy import and_, bindparam, insert, or_
 from sqlmodel import Session, col, delete, select
 
 from app.models import EmbeddingRow, ItemRow
@@ -46,17 +46,23 @@ def missing(session: Session, model_id: str, limit: int) -> list[Unembedded]:
 
 def put(session: Session, model_id: str, embedded: Iterable[tuple[Unembedded, Vectors]]) -> None:
     """Keeps one vector per item, in place of the one of an older text."""
-    for item, vector in embedded:
-        session.merge(
-            EmbeddingRow(
-                item_id=item.item_id,
-                part=HEAD,
-                model_id=model_id,
-                dimension=len(vector),
-                text_hash=item.text_hash,
-                vector=np.ascontiguousarray(vector, dtype="<f4").tobytes(),
-            )
-        )
+    rows = [
+        {
+            "item_id": item.item_id,
+            "part": HEAD,
+            "model_id": model_id,
+            "dimension": len(vector),
+            "text_hash": item.text_hash,
+            "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes(),
+        }
+        for item, vector in embedded
+    ]
+    if not rows:
+        return
+    table = EmbeddingRow
+    old = (col(table.item_id) == bindparam("old"), col(table.part) == HEAD, col(table.model_id) == model_id)
+    session.connection().execute(delete(table).where(*old), [{"old": row["item_id"]} for row in rows])
+    session.execute(insert(table), rows)
 
 
 def load(session: Session, model_id: str, *, changed_after: int) -> tuple[Sequence[str], Vectors]:

@@ -1,9 +1,9 @@
 """Items and their kernels: reading, adding, changing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, or_, text
+from sqlalchemy import ColumnElement, func, insert, or_, text
 from sqlmodel import Session, col, select, update
 
 from app.models import IdSequenceRow, ItemRow, KernelRow
@@ -93,6 +93,15 @@ def add(session: Session, item: Item, *, changed_in: int, source_hash: str | Non
     kernel = kernel_row(item)
     if kernel is not None:
         session.add(kernel)
+
+
+def add_all(session: Session, added: Sequence[Item], *, changed_in: int) -> None:
+    """Adds many items with their kernels in two statements; each text is its own source."""
+    rows = [{**values_of(item), "source_hash": item.content_hash, "changed_in": changed_in} for item in added]
+    kernels = [kernel.model_dump() for item in added if (kernel := kernel_row(item)) is not None]
+    for table, values in ((ItemRow, rows), (KernelRow, kernels)):
+        if values:
+            session.execute(insert(table), values)
 
 
 def change(session: Session, item: Item, *, changed_in: int, source_hash: str | None = None) -> None:

@@ -17,10 +17,10 @@ TEXTS = [
 
 def test_scores_equal_those_of_bm25s() -> None:
     bm25s = pytest.importorskip("bm25s", reason="bm25s is not installed")
-    index = LexicalIndex([term_counts(text) for text in TEXTS])
+    index = LexicalIndex.of([term_counts(text) for text in TEXTS])
     library = bm25s.BM25(k1=1.2, b=0.75, method="lucene")
     library.index([terms(text) or ["nothing"] for text in TEXTS[:4]], show_progress=False)
-    ours = LexicalIndex([term_counts(text) for text in TEXTS[:4]])
+    ours = LexicalIndex.of([term_counts(text) for text in TEXTS[:4]])
     query = terms("fuse GELU into the GEMM epilogue with one warp")
     expected = library.get_scores([term for term in dict.fromkeys(query) if term in library.vocab_dict])
     assert np.allclose(ours.scores(query), expected, atol=1e-5)
@@ -28,7 +28,7 @@ def test_scores_equal_those_of_bm25s() -> None:
 
 
 def test_a_word_matches_whole_words_only() -> None:
-    index = LexicalIndex([term_counts(text) for text in TEXTS])
+    index = LexicalIndex.of([term_counts(text) for text in TEXTS])
     assert np.flatnonzero(index.scores(["warp"])).tolist() == [0, 3]
     assert np.flatnonzero(index.scores(["warpgroup"])).tolist() == [1]
 
@@ -45,5 +45,5 @@ def test_names_are_found_by_their_parts_and_as_a_whole() -> None:
 
 
 def test_unknown_words_and_an_empty_index_score_nothing() -> None:
-    assert LexicalIndex([]).scores(["gelu"]).shape == (0,)
-    assert not LexicalIndex([term_counts(TEXTS[0])]).scores(["sourdough"]).any()
+    assert LexicalIndex.of([]).scores(["gelu"]).shape == (0,)
+    assert not LexicalIndex.of([term_counts(TEXTS[0])]).scores(["sourdough"]).any()

@@ -136,8 +136,7 @@ class Playbook(RuleBasedStateMachine):
         with self.services.database.read() as session:
             active = {i.id for i in corpus.items_since(session, -1) if i.status is ItemStatus.ACTIVE and not i.damage}
         snapshot = self.services.catalog.current()
-        assert {item.id for item in snapshot.rankable} == active
-        assert len(snapshot.vectors) == len(snapshot.lexical) == len(snapshot.compiled) == len(active)
+        assert set(snapshot.indexes.places) == active
         found = self.services.search.find(Task(text="softmax"), Wish(top_k=200, threshold=0, diversify=False))
         assert {entry.item.id for entry in found.results} == active
 
