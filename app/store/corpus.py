@@ -50,6 +50,11 @@ def state(session: Session) -> CorpusState:
     return CorpusState(row.identity, row.version, row.facts_version, row.model_id, row.dimension)
 
 
+def version(session: Session) -> int:
+    """The present corpus version alone; every answer begins with it."""
+    return session.exec(select(CorpusStateRow.version)).one()
+
+
 def advance(session: Session, *, facts: bool = False) -> int:
     """Moves the corpus to its next version and returns it; `facts` says that more than items changed.
 
