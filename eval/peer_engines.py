@@ -21,6 +21,9 @@ from app.retrieval.embedder import Embedder, Vectors
 
 USER = "benchmark"
 
+# mem0 reads these once, when it is imported: nothing is reported to anyone, and no folder is made in the home folder.
+os.environ.update(MEM0_TELEMETRY="False", MEM0_DIR=os.path.join(tempfile.gettempdir(), "mem0-benchmark"))
+
 
 class Search(Protocol):
     """Ids of the best items for a task, best first."""
@@ -136,7 +139,6 @@ def _mem0(
     embedder: Embedder,
     bm25: Any = None,
 ) -> Search:
-    os.environ.update(MEM0_TELEMETRY="False", MEM0_DIR=folder)
     from mem0 import Memory
     from mem0.configs.base import MemoryConfig
 

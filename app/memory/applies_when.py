@@ -5,7 +5,8 @@ A curator's record says more than an item's opening sentence; where none exists,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -100,15 +101,14 @@ def parse_record(data: Mapping[str, Any], lexicon: Lexicon | None = None) -> App
 def faults(record: AppliesWhen, lexicon: Lexicon) -> Iterable[str]:
     """Yield what is wrong with a record, each as ``field: reason``; nothing for a sound one."""
     for name in ("anchor", "chain", "required", "optional"):
-        yield from _unknown(name, getattr(record, name), set(lexicon.operations), "operation")
-    yield from _unknown(
-        "excludes", record.excludes, set(lexicon.operations) | set(lexicon.regimes), "operation or regime"
-    )
-    yield from _unknown("families", record.families, set(lexicon.families), "family")
+        yield from _unknown(name, getattr(record, name), lexicon.operations, "operation")
+    either = ChainMap[str, Any](dict(lexicon.operations), dict(lexicon.regimes)) if record.excludes else {}
+    yield from _unknown("excludes", record.excludes, either, "operation or regime")
+    yield from _unknown("families", record.families, lexicon.families, "family")
     for name in ("regimes", "key_regimes"):
-        yield from _unknown(name, getattr(record, name), set(lexicon.regimes), "regime")
-    yield from _unknown("topics", record.topics, set(lexicon.topics), "topic")
-    yield from _unknown("dims", record.dims, set(DIMENSIONS), "number of dimensions")
+        yield from _unknown(name, getattr(record, name), lexicon.regimes, "regime")
+    yield from _unknown("topics", record.topics, lexicon.topics, "topic")
+    yield from _unknown("dims", record.dims, DIMENSIONS, "number of dimensions")
     if record.evidence not in EVIDENCE_KINDS:
         yield f"evidence: '{record.evidence}' is none of {', '.join(sorted(EVIDENCE_KINDS))}"
     if both := set(record.required) & set(record.excludes):
@@ -122,7 +122,7 @@ def faults(record: AppliesWhen, lexicon: Lexicon) -> Iterable[str]:
         yield f"one_line: longer than {MAX_LINE} characters"
 
 
-def _unknown(field: str, terms: Iterable[str], known: set[str], what: str) -> Iterable[str]:
+def _unknown(field: str, terms: Iterable[str], known: Collection[str], what: str) -> Iterable[str]:
     for term in terms:
         if term not in known:
             near = sorted(known, key=lambda name: (-_shared(name, term), name))[0]

@@ -74,7 +74,7 @@ class Catalog:
     def current(self) -> Snapshot:
         """The snapshot of the newest committed corpus version."""
         with self._database.read() as session:
-            version = corpus.state(session).version
+            version = corpus.version(session)
         snapshot = self._snapshot
         if snapshot is not None and snapshot.version >= version:
             return snapshot

@@ -50,6 +50,11 @@ def state(session: Session) -> CorpusState:
     return CorpusState(row.identity, row.version, row.facts_version, row.model_id, row.dimension)
 
 
+def version(session: Session) -> int:
+    """The present corpus version alone; every answer begins with it."""
+    return session.exec(select(CorpusStateRow.version)).one()
+
+
 def lock(session: Session) -> None:
     """Makes this writer the only one until its commit, so that what it reads stays true. On SQLite it is anyway."""
     session.exec(select(CorpusStateRow).with_for_update()).one()
