@@ -23,8 +23,8 @@ from app.store import corpus, facts
 from app.store.database import Database
 from app.vocabulary import EmbedderName
 from eval.load_client import Body, load, post
-from eval.metrics import percentile
 from eval.originals import Originals, imported, opened
+from eval.percentiles import percentile
 from eval.provenance import write
 from eval.server import Running, running
 from eval.synthetic import Generator, fill

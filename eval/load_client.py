@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eval.metrics import percentile
+from eval.percentiles import percentile
 
 Body = Mapping[str, Any]
 

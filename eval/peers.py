@@ -27,10 +27,11 @@ from app.services.ranking import Wish
 from app.settings import Settings
 from app.vocabulary import EmbedderName, ItemKind
 from eval.load_client import post
-from eval.metrics import ndcg, percentile
 from eval.originals import Originals, imported, opened
 from eval.peer_engines import PEERS, Search
+from eval.percentiles import percentile
 from eval.provenance import SHARED, write
+from eval.quality.metrics import ndcg
 from eval.server import running
 from eval.synthetic import Generator, Synthetic, fill
 from eval.tasks import Wordings, tasks

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from eval.provenance import provenance
 from eval.quality import rankings
 from eval.quality.data import KINDS, WORDINGS, find_shared, load
 from eval.quality.readings import measure_readings
@@ -36,7 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{reading.batch:16} {reading.wording:11} {reading.tasks:3} {reading.exact:6.2f} {reading.family:6.2f} "
               f"{reading.first:6.2f} {reading.f1:6.2f}")  # fmt: skip
     if options.json:
-        report = {"rankings": as_json(found), "readings": [asdict(reading) for reading in readings]}
+        report = {
+            "provenance": provenance(),
+            "rankings": as_json(found),
+            "readings": [asdict(reading) for reading in readings],
+        }
         options.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
     return 0
 

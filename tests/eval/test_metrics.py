@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from eval.metrics import ndcg, percentile
+from eval.percentiles import percentile
+from eval.quality.metrics import ndcg
 
 
 def test_the_ideal_order_scores_one_and_a_worse_one_less() -> None:
