@@ -4,10 +4,11 @@ import threading
 from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from app.errors import UnknownProblem
 from app.memory.families import name_tokens
+from app.memory.identity import content_hash
 from app.memory.lexicon import load_lexicon
 from app.memory.parsing import PARSING
 from app.memory.selection import Target
@@ -15,6 +16,8 @@ from app.memory.task import TaskProfile, read_task
 from app.memory.task.fallback import prepare
 from app.records import Corpus, Problem, Task
 from app.retrieval.embedder import Embedder, Vectors
+
+T = TypeVar("T")
 
 REMEMBERED = 4096
 """Tasks and texts whose reading and vector are kept, so that a repeated one costs no encoding."""
@@ -57,7 +60,7 @@ class TaskReader:
         self._encode = embedder.encode
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-        self._profiles: OrderedDict[tuple[Task, str | None], TaskProfile] = OrderedDict()
+        self._profiles: OrderedDict[str, TaskProfile] = OrderedDict()
 
     def warm_up(self) -> None:
         """Loads the sentence model and embeds the vocabulary, so that the first task need not wait for it."""
@@ -80,16 +83,17 @@ class TaskReader:
 
     def vector(self, text: str) -> Vectors:
         """The text's unit vector of shape (dimension,)."""
+        key = content_hash(text)
         with self._lock:
-            known = self._vectors.get(text)
+            known = self._vectors.get(key)
         if known is None:
             known = self._encode([text])[0]
         with self._lock:
-            _remember(self._vectors, text, known)
+            _remember(self._vectors, key, known)
         return known
 
     def _profile(self, task: Task, problem: Problem | None) -> TaskProfile:
-        key = (task, problem.name if problem else None)
+        key = content_hash(task.text or "", task.code or "", problem.id if problem else "")
         with self._lock:
             known = self._profiles.get(key)
         if known is None:
@@ -108,7 +112,8 @@ class TaskReader:
         return known
 
 
-def _remember(kept: OrderedDict, key: object, value: object) -> None:  # type: ignore[type-arg]
+def _remember(kept: OrderedDict[str, T], key: str, value: T) -> None:
+    """Keeps a value under the hash of its text, so that no long text stays in memory; the oldest one goes."""
     kept[key] = value
     kept.move_to_end(key)
     while len(kept) > REMEMBERED:
