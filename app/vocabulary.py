@@ -130,3 +130,44 @@ class FindingKind(StrEnum):
     BLOATED = "bloated"
     GRAB_BAG = "grab_bag"
     NEVER_USED = "never_used"
+
+
+class Verdict(StrEnum):
+    """What a verification run found. Kernel faults may demote a kernel, infrastructure faults never."""
+
+    VERIFIED = "verified"
+    VERIFIED_SLOWER = "verified_slower"
+    INCORRECT_STRUCTURE = "incorrect_structure"
+    INCORRECT_SHAPE = "incorrect_shape"
+    INCORRECT_DTYPE = "incorrect_dtype"
+    INCORRECT_VALUE = "incorrect_value"
+    INCORRECT_NONFINITE = "incorrect_nonfinite"
+    WEIGHTS_MISMATCH = "weights_mismatch"
+    NONDETERMINISTIC = "nondeterministic"
+    MUTATED_INPUT = "mutated_input"
+    ALIASED_OUTPUT = "aliased_output"
+    STALE_OUTPUT = "stale_output"
+    NO_CUSTOM_KERNEL = "no_custom_kernel"
+    DECOY = "decoy"
+    STATIC_REJECTED = "static_rejected"
+    COMPILE_ERROR = "compile_error"
+    COMPILE_TIMEOUT = "compile_timeout"
+    RUNTIME_ERROR = "runtime_error"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    SUSPICIOUS = "suspicious"
+    DEGENERATE_PROBLEM = "degenerate_problem"
+    PROFILER_FAULT = "profiler_fault"
+    GPU_UNHEALTHY = "gpu_unhealthy"
+    INFRA_ERROR = "infra_error"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the kernel is correct and its own, whatever its speed."""
+        return self in (Verdict.VERIFIED, Verdict.VERIFIED_SLOWER)
+
+    @property
+    def is_infrastructure(self) -> bool:
+        """Whether the run says nothing about the kernel: its last verdict stands."""
+        return self in (Verdict.PROFILER_FAULT, Verdict.GPU_UNHEALTHY, Verdict.INFRA_ERROR, Verdict.CANCELLED)

@@ -1,5 +1,6 @@
 """Finds the files of an import and reads each one into a document draft."""
 
+import ast
 import csv
 import hashlib
 import io
@@ -155,12 +156,35 @@ def _checkout_problems(level: int, folder: Path) -> Iterator[Problem]:
             yield Problem(f"L{level}_{number:03d}", "KernelBench", level, number, name, family_of(name, level), sha256)
 
 
+def _own_problems(folder: Path) -> Iterator[Problem]:
+    """Problems of a corpus folder: `problems/<slug>.py`, read and never executed; FAMILY names the family."""
+    for number, file in enumerate(sorted((folder / "problems").glob("*.py")), start=1):
+        source = file.read_bytes()
+        family = _constant(source, "FAMILY") or family_of(file.stem, level=1)
+        name = "_".join(part.capitalize() for part in file.stem.split("_"))
+        yield Problem(file.stem, "corpus file", 1, number, name, family, hashlib.sha256(source).hexdigest())
+
+
+def _constant(source: bytes, name: str) -> str | None:
+    """The text that a module assigns to a name at its top level."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError) as fault:
+        raise UnreadableImport(f"a problem file is not Python: {fault}") from fault
+    for statement in statements:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+            if name in names:
+                return str(statement.value.value)
+    return None
+
+
 def _read_corpus_files(path: Path) -> DocumentDraft:
     """Items from one corpus file, or from every corpus file below a folder; README files are not items."""
     files = sorted(p for p in path.rglob("*.md") if p.name != "README.md") if path.is_dir() else [path]
     if not files:
         raise UnreadableImport(f"{path}: the folder holds no corpus files (*.md) and is no KernelBench checkout.")
-    draft = DocumentDraft(path.name)
+    draft = DocumentDraft(path.name, problems=list(_own_problems(path)) if path.is_dir() else [])
     for file in files:
         name = str(file.relative_to(path)) if path.is_dir() else file.name
         try:

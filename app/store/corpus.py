@@ -17,7 +17,7 @@ from app.models import (
 )
 from app.records import Baseline, Item, Measurement, Problem, Reader
 from app.store.rows import item_of
-from app.vocabulary import RunState
+from app.vocabulary import RunState, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,10 @@ def facts(session: Session) -> Facts:
     )
 
 
+_SAYS_NOTHING = frozenset(verdict.value for verdict in Verdict if verdict.is_infrastructure)
+"""Verdicts that tell of the evaluator or its host, not of the kernel: its last verdict stands."""
+
+
 def _measurements(session: Session) -> dict[str, dict[str, Measurement]]:
     query = (
         select(VerificationRunRow)
@@ -113,6 +117,8 @@ def _measurements(session: Session) -> dict[str, dict[str, Measurement]]:
     )
     latest: dict[str, dict[str, Measurement]] = {}
     for run in session.exec(query):
+        if run.verdict in _SAYS_NOTHING:
+            continue
         found = Measurement(run.hardware, run.verdict or "", run.speedup, run.finished_at)
         latest.setdefault(run.hardware, {})[run.item_id] = found
     return latest

@@ -54,7 +54,9 @@ def test_the_environment_is_read_by_settings_alone() -> None:
     readers = [
         str(path.relative_to(ROOT))
         for path in sources("app")
-        if re.search(r"os\.environ\[|os\.getenv|environ\.get", path.read_text(encoding="utf-8"))
+        # A judged process finds its own folder there; it has no settings.
+        if "verification" not in path.parts
+        and re.search(r"os\.environ\[|os\.getenv|environ\.get", path.read_text(encoding="utf-8"))
     ]
     assert readers == []
 

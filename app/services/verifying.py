@@ -1,0 +1,107 @@
+"""Has kernels judged by the protected evaluator, here and now, and keeps the runs."""
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from app.errors import InvalidInput, UnknownItem
+from app.records import Item, Problem, Run
+from app.store import corpus, facts
+from app.store.database import Database
+from app.verification import CPU_LIMITS, GPU_LIMITS, Candidate, Job, RunRecord, read_problem, verify_many
+from app.vocabulary import RunState
+
+INTERPRETER = "cpu-interpreter"
+"""Hardware name of runs without a GPU; they carry no figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A kernel, and the record of its run; None where its problem's file is not at hand."""
+
+    item_id: str
+    record: RunRecord | None
+    reason: str = ""
+
+
+def verify_kernels(
+    database: Database,
+    item_ids: Sequence[str] | None,
+    folders: Iterable[Path],
+    gpu: int | None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Judged]:
+    """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each finished run.
+
+    `folders` hold problem files: `<slug>.py`, or a KernelBench checkout. A kernel whose problem is not among them, or
+    differs from the problem that is known under that id, is not judged, and the answer says why.
+    """
+    with database.read() as session:
+        items = {item.id: item for item in corpus.items_since(session, -1) if item.kernel is not None and item.shown}
+        problems = corpus.facts(session).problems
+    missing = [item_id for item_id in item_ids or () if item_id not in items]
+    if missing:
+        raise UnknownItem(f"There is no active kernel {', '.join(missing)}.")
+    chosen = [items[item_id] for item_id in item_ids] if item_ids is not None else list(items.values())
+    found = [(item, _problem_file(problems.get(item.source_problem or ""), list(folders))) for item in chosen]
+    jobs = [(item, _job(item, path)) for item, path in found if path is not None]
+    limits = CPU_LIMITS if gpu is None else GPU_LIMITS
+    device = "cpu" if gpu is None else f"cuda:{gpu}"
+    records = verify_many([job for _, job in jobs], device, limits, on_record=lambda _index, _record: progress(1))
+    judged = {item.id: record for (item, _), record in zip(jobs, records, strict=True)}
+    _keep(database, judged)
+    reason = "its problem's file is not in any folder given, or differs from the problem that is known"
+    return [Judged(item.id, judged.get(item.id), "" if item.id in judged else reason) for item in chosen]
+
+
+def _problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | None:
+    """The file of a problem, if one of the folders holds it and it has not changed."""
+    if problem is None:
+        return None
+    numbered = f"level{problem.level}/{problem.number}_{problem.name}.py"
+    for folder in folders:
+        for path in (folder / f"{problem.id}.py", folder / numbered, folder / "KernelBench" / numbered):
+            if path.is_file() and problem.sha256 in (None, read_problem(path).sha256):
+                return path
+    return None
+
+
+def _job(item: Item, path: Path) -> Job:
+    if item.kernel is None:
+        raise InvalidInput(f"{item.id} has no code.")
+    return Job(read_problem(path), Candidate(item.kernel.source.encode(), item.id, item.kernel.entry_point))
+
+
+def _keep(database: Database, judged: dict[str, RunRecord]) -> None:
+    if not judged:
+        return
+    runs = [_run(item_id, record) for item_id, record in judged.items()]
+    with database.write() as session:
+        corpus.lock(session)
+        facts.put_runs(session, runs)
+        corpus.advance(session, facts=True)
+
+
+def _run(item_id: str, record: RunRecord) -> Run:
+    content = record.to_json()
+    speedup = record.figures.speedup if record.figures is not None else None
+    return Run(
+        id=f"run-{uuid.uuid4().hex}",
+        item_id=item_id,
+        state=RunState.FINISHED.value,
+        hardware=_hardware(record),
+        verdict=record.verdict.value,
+        speedup=None if speedup is None else Decimal(f"{speedup:.6f}"),
+        figures={name: content[name] for name in ("figures", "flags", "detail", "evidence", "phases", "seconds")},
+        fingerprint=content["fingerprint"],
+        finished_at=datetime.now(UTC),
+    )
+
+
+def _hardware(record: RunRecord) -> str:
+    if record.device == INTERPRETER:
+        return INTERPRETER
+    return str(record.fingerprint.get("gpu") or record.device)

@@ -1,0 +1,67 @@
+"""Shapes of the untrusted answers of a candidate process: one of another shape is garbled, never a crash here."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+Check = Callable[[Any], bool]
+_MAX_ENTRIES = 4096
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_real and math.isfinite(value) and value >= 0
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and len(value) <= _MAX_ENTRIES and all(map(check, value))
+
+
+def _table_of(check: Check) -> Check:
+    return lambda value: isinstance(value, dict) and len(value) <= _MAX_ENTRIES and all(map(check, value.values()))
+
+
+def _is_spec(value: Any) -> bool:
+    """A tensor's description; strides and sizes are plain integers, as many of one as of the other."""
+    if not isinstance(value, dict) or not _is_text(value.get("dtype")):
+        return False
+    shape, stride = value.get("shape"), value.get("stride")
+    return _list_of(_is_count)(shape) and _list_of(_is_count)(stride) and len(shape or []) == len(stride or [])
+
+
+_OUTPUT: dict[str, Check] = {"tree": _table_of(lambda _: True), "specs": _list_of(_is_spec), "size": _is_count}
+_READING: dict[str, Check] = {"stream_ms": _is_number, "device_ms": _is_number}
+_ANSWERS: dict[str, dict[str, Check]] = {
+    "hello": {"device": _is_text, "triton": _is_flag, "shims": _list_of(_is_text)},
+    "run": {**_OUTPUT, "mutated": _is_flag, "alias": _is_text, "launches": _table_of(_is_count)},
+    "describe": _OUTPUT,
+    "changes": {
+        "patched": _list_of(_is_text),
+        "switches": _list_of(_is_text),
+        "environment": _list_of(_is_text),
+        "threads": _is_count,
+    },
+    "profile": {"marker": _is_flag, "kernels": _table_of(_is_number), "total_us": _is_number, "streams": _is_count},
+    "time": _READING,
+}
+
+
+def is_well_formed(op: str, answer: dict[str, Any]) -> bool:
+    """Whether the answer to `op` has every part that the judge reads, of the right kind; more parts do no harm."""
+    if op == "run_knocked_out":
+        if not (_is_flag(answer.get("failed")) and _is_count(answer.get("held_back"))):
+            return False
+        return bool(answer["failed"]) or all(check(answer.get(name)) for name, check in _OUTPUT.items())
+    return all(check(answer.get(name)) for name, check in _ANSWERS.get(op, {}).items())

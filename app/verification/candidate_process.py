@@ -1,0 +1,281 @@
+"""The program that runs a candidate. It gives no verdict, answers with bytes and readings, and knows no secret."""
+
+import hashlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from app.verification.audit import Audit
+from app.verification.exchange import ByteStream, Chunk, allocate, from_tree, specs_of, to_tree
+from app.verification.interpreter import install_shims, loop_range
+from app.verification.kernel_names import OPAQUE_EXTENSION
+from app.verification.launches import Launches, poison
+from app.verification.profiling import Profiler
+from app.verification.service import end_with_parent, serve
+from app.verification.stopwatch import Stopwatch, TimedInputs
+from app.verification.wire import Wire
+
+MODULE_NAME = "candidate"
+
+
+class CandidateProcess:
+    """State between requests. Each public method is one request; its arguments and result are JSON."""
+
+    def __init__(self, chunk_fd: int) -> None:
+        on_gpu = torch.cuda.is_available()
+        self.device = torch.device("cuda:0" if on_gpu else "cpu")
+        self.chunk = Chunk(chunk_fd, pin=on_gpu)
+        self.launches = Launches()
+        self.launches.install(interpreted=not on_gpu)
+        self.has_triton = _is_installed("triton")
+        self.shims = [] if on_gpu else install_shims()
+        self.stopwatch = Stopwatch(self.device) if on_gpu else None
+        self.profiler = Profiler() if on_gpu else None
+        self.incoming: list[torch.Tensor] = []
+        self.inputs: list[torch.Tensor] = []
+        self.tree: Any = None
+        self.raw: Any = None
+        self.raw_tensors: list[torch.Tensor] = []
+        self.outputs: list[torch.Tensor] = []
+        self.timed: TimedInputs | None = None
+        guarded: list[object] = [value for value in (self.stopwatch, self.profiler, self.launches) if value is not None]
+        self.audit = Audit(guarded)
+
+    def hello(self) -> dict[str, Any]:
+        """That the process is up: its device, whether triton is there, and which shims were put in place."""
+        return {"device": self.device.type, "triton": self.has_triton, "shims": self.shims}
+
+    def load(self, source: str, limit: int) -> dict[str, Any]:
+        """Import the source. `limit` is the device memory it may take, in bytes."""
+        if self.device.type == "cuda":
+            total = torch.cuda.get_device_properties(self.device).total_memory
+            torch.cuda.set_per_process_memory_fraction(min(1.0, limit / total))
+        self.space = _import_source(source, interpreted=self.device.type == "cpu")
+        return {}
+
+    def build(self, entry_point: str, init: Any, seed: int, training: bool) -> dict[str, Any]:
+        """Build the model under the seed, as the reference was built."""
+        torch.manual_seed(seed)
+        model = getattr(self.space, entry_point)(*from_tree(init, []))
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"{entry_point} is not a torch.nn.Module")
+        self.model = model.to(self.device).train(training)
+        return {}
+
+    def expect(self, specs: list[dict[str, Any]], limit: int) -> dict[str, Any]:
+        """Make room for tensors that will arrive through the chunk."""
+        self.incoming = allocate(specs, self.device, limit)
+        self.stream = ByteStream(self.incoming)
+        return {"size": self.stream.size}
+
+    def take(self, offset: int) -> dict[str, Any]:
+        """Copy the chunk into the expected tensors."""
+        return {"taken": self.stream.read_chunk(self.chunk, offset)}
+
+    def set_weights(self, keys: list[str]) -> dict[str, Any]:
+        """Strict load_state_dict of what arrived, into the addresses that the model has already."""
+        self.model.load_state_dict(dict(zip(keys, self.incoming, strict=True)), strict=True)
+        self.incoming = []
+        return {}
+
+    def set_inputs(self, tree: Any, strides: list[list[int]]) -> dict[str, Any]:
+        """Write what arrived into the input tensors; they keep their addresses while shapes stay the same."""
+        same = len(self.inputs) == len(self.incoming) and all(
+            old.shape == new.shape and old.dtype == new.dtype
+            for old, new in zip(self.inputs, self.incoming, strict=True)
+        )
+        if not same:
+            self.inputs = [
+                torch.empty_strided(tensor.shape, stride, dtype=tensor.dtype, device=self.device)
+                for tensor, stride in zip(self.incoming, strides, strict=True)
+            ]
+        for old, new in zip(self.inputs, self.incoming, strict=True):
+            old.copy_(new)
+        self.tree, self.incoming = tree, []
+        return {}
+
+    def run_knocked_out(self, seed: int) -> dict[str, Any]:
+        """One call in which no kernel has an effect. A call that fails for that reason is an answer too."""
+        sizes = self._sizes_that_matter()
+        self._forget_output()
+        self._poison_free_memory(sizes)
+        before = [tensor.clone() for tensor in self.inputs]
+        try:
+            with self.launches.knocked_out():
+                self._forward(seed)
+            found = self._described_output()
+        except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
+            found = {"failed": True}
+        finally:
+            for tensor, old in zip(self.inputs, before, strict=True):
+                tensor.copy_(old)
+        return {"failed": False, **found, "held_back": sum(self.launches.counted.values())}
+
+    def run(self, seed: int) -> dict[str, Any]:
+        """One call of forward on the present inputs; what came back, what was touched, which kernels were launched."""
+        previous = [
+            (tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()) for tensor in self.raw_tensors
+        ]
+        held = self.raw_tensors
+        before = [tensor.clone() for tensor in self.inputs]
+        self._poison_free_memory(self._sizes_that_matter())
+        with self.launches.counting():
+            self._forward(seed)
+        facts = {
+            "mutated": not all(map(_same_bytes, before, self.inputs)),
+            "alias": self._alias(previous),
+            "launches": self._counted(),
+        }
+        del held
+        return {**self._described_output(), **facts}
+
+    def describe(self) -> dict[str, Any]:
+        """The last output again, after timing."""
+        return self._described_output()
+
+    def give(self, offset: int) -> dict[str, Any]:
+        """Copy the last output's bytes into the chunk."""
+        return {"given": self.stream.write_chunk(self.chunk, offset)}
+
+    def changes(self) -> dict[str, Any]:
+        """What the candidate changed in this process."""
+        return self.audit.changes()
+
+    def profile(self, seed: int) -> dict[str, Any]:
+        """Kernels of one call, with a marker kernel before it."""
+        if self.profiler is None:
+            return {"marker": False, "kernels": {}, "total_us": 0.0, "streams": 0}
+        return self.profiler.profile(lambda: self._forward(seed))
+
+    def prepare_timing(self) -> dict[str, Any]:
+        """Copy the inputs, so that rounds may change them."""
+        self._forget_output()
+        self.timed = TimedInputs(self.inputs)
+        return {}
+
+    def time(self, factor: float, seed: int, settle: bool) -> dict[str, Any]:
+        """One timed call on inputs scaled by `factor`. Milliseconds."""
+        if self.stopwatch is None or self.timed is None:
+            raise RuntimeError("no timing without a GPU")
+        self._forget_output()
+        self.timed.refresh(factor)
+        arguments = from_tree(self.tree, self.timed.tensors)
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            reading, self.raw = self.stopwatch.read(lambda: self.model(*arguments), settle)
+        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
+
+    def burst(self, factor: float, seed: int, count: int) -> dict[str, Any]:
+        """`count` calls back to back, for the judge to time from outside."""
+        if self.stopwatch is None or self.timed is None:
+            raise RuntimeError("no timing without a GPU")
+        self.timed.refresh(factor)
+        arguments = from_tree(self.tree, self.timed.tensors)
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for _ in range(count):
+                self.raw = self.model(*arguments)
+        self.stopwatch.synchronize()
+        return {}
+
+    def _counted(self) -> dict[str, int]:
+        opaque = {OPAQUE_EXTENSION: 1} if self.launches.has_opaque_extension else {}
+        return dict(self.launches.counted.most_common(50)) | opaque
+
+    def _forward(self, seed: int) -> None:
+        arguments = from_tree(self.tree, self.inputs)
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            self.raw = self.model(*arguments)
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _described_output(self) -> dict[str, Any]:
+        tensors: list[torch.Tensor] = []
+        tree = to_tree(self.raw, tensors)
+        specs = specs_of(tensors)
+        self.raw_tensors = tensors
+        self.outputs = [tensor.contiguous() for tensor in tensors]
+        self.stream = ByteStream(self.outputs)
+        return {"tree": tree, "specs": specs, "size": self.stream.size}
+
+    def _alias(self, previous: list[tuple[int, int]]) -> str:
+        tensors: list[torch.Tensor] = []
+        to_tree(self.raw, tensors)
+        inputs = [(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()) for t in self.inputs]
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            if _overlaps(storage.data_ptr(), storage.nbytes(), inputs):
+                return "input"
+            if _overlaps(storage.data_ptr(), storage.nbytes(), previous):
+                return "previous output"
+        return ""
+
+    def _forget_output(self) -> None:
+        self.raw, self.raw_tensors, self.outputs = None, [], []
+        self.stream = ByteStream([])
+
+    def _sizes_that_matter(self) -> set[int]:
+        return {t.numel() * t.element_size() for t in (*self.outputs, *self.inputs)}
+
+    def _poison_free_memory(self, sizes: set[int]) -> None:
+        """Leave 0xFF bytes in freed blocks of these sizes, so that memory nobody wrote cannot look right."""
+        self.outputs, self.stream = [], ByteStream([])
+        held = [torch.empty(size, dtype=torch.uint8, device=self.device) for size in sizes for _ in range(2) if size]
+        for block in held:
+            poison(block)
+
+
+def _import_source(source: str, interpreted: bool) -> Any:
+    """The candidate's module, from a file in scratch: Triton reads the source of kernels from it.
+
+    The file's name carries the hash of its content, as extension names may be shared but sources are not.
+    """
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    path = Path(os.environ["TMPDIR"]) / f"{MODULE_NAME}_{digest}.py"
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(MODULE_NAME, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(path))
+    module = importlib.util.module_from_spec(spec)
+    if interpreted:
+        vars(module)["range"] = loop_range
+    sys.modules[MODULE_NAME] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.equal(one.contiguous().reshape(-1).view(torch.uint8), other.contiguous().reshape(-1).view(torch.uint8))
+
+
+def _overlaps(start: int, size: int, ranges: list[tuple[int, int]]) -> bool:
+    return size > 0 and any(start < at + length and at < start + size for at, length in ranges if length)
+
+
+def main() -> None:
+    """Entry point: the wire's and the chunk's file descriptors are the two arguments."""
+    end_with_parent()
+    wire_fd, chunk_fd = int(sys.argv[1]), int(sys.argv[2])
+    process = CandidateProcess(chunk_fd)
+    names = (
+        "hello", "load", "build", "expect", "take", "set_weights", "set_inputs", "run", "run_knocked_out",
+        "describe", "give", "changes", "profile", "prepare_timing", "time", "burst",
+    )  # fmt: skip
+    serve(Wire.from_fd(wire_fd), {name: getattr(process, name) for name in names})
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""One verification run, step by step. `verify` never raises for what a candidate does."""
+
+import secrets
+import time
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from app.verification.candidate import Candidate, CandidateFault, CandidateRun
+from app.verification.correctness import CorrectnessFacts, run_cases
+from app.verification.facts import Facts, LaunchFact, PhaseEnd, TimingFact
+from app.verification.fingerprint import gpu_state, host_fingerprint
+from app.verification.kernel_names import own_time
+from app.verification.problem import Problem
+from app.verification.protocol import PROFILER_TRIES, Limits
+from app.verification.record import RunRecord
+from app.verification.reference import Reference, ReferenceFault
+from app.verification.session import Session
+from app.verification.static_check import StaticReport, check_source
+from app.verification.timing import time_run
+from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
+from app.vocabulary import Verdict
+
+_MEMORY_SLACK = 2**30
+_MEMORY_PATIENCE_S = 10.0
+
+
+def verify(
+    problem: Problem,
+    candidate: Candidate,
+    device: str = "cuda:0",
+    limits: Limits | None = None,
+) -> RunRecord:
+    """Judge one candidate alone on one device. Raises InvalidInput for a device that makes no sense, nothing else."""
+    session = Session.open(device, limits)
+    try:
+        return verify_in(session, problem, candidate, session.limits)
+    finally:
+        session.pool.close()
+
+
+def verify_in(session: Session, problem: Problem, candidate: Candidate, limits: Limits) -> RunRecord:
+    """Judge one candidate within a session that other runs may share."""
+    report = check_source(candidate.raw, candidate.entry_point)
+    judge = _Judge(session, limits, candidate, report)
+    started, clock = datetime.now(UTC), time.monotonic()
+    try:
+        if judge.may_start:
+            with session.pool.borrow(problem, limits) as reference:
+                judge.conduct(reference, problem)
+    except ReferenceFault as fault:
+        judge.blame_infrastructure(fault)
+    except OSError as fault:
+        judge.blame_host(fault)
+    facts = judge.facts
+    verdict = verdict_of(facts)
+    return RunRecord(
+        problem=problem.identity,
+        candidate={
+            "name": candidate.name, "sha256": candidate.sha256, "language": report.language,
+            "entry_point": candidate.entry_point, "bytes": len(candidate.raw),
+        },
+        device=session.device_label,
+        verdict=verdict,
+        detail=detail_of(facts)[:2000],
+        flags=flags_of(facts),
+        figures=figures_of(facts) if verdict.is_success else None,
+        evidence={**asdict(facts), "printed": judge.printed},
+        fingerprint=judge.fingerprint,
+        started_at=started.isoformat(timespec="seconds"),
+        seconds=round(time.monotonic() - clock, 3),
+        phases={name: round(seconds, 3) for name, seconds in judge.phases.items()},
+    )  # fmt: skip
+
+
+class _Judge:
+    """Gathers the facts of one run; knows the order of the steps, leaves each to its module."""
+
+    def __init__(self, session: Session, limits: Limits, candidate: Candidate, report: StaticReport) -> None:
+        self.session, self.limits, self.candidate, self.language = session, limits, candidate, report.language
+        self.phases: dict[str, float] = {}
+        self.fingerprint: dict[str, Any] = host_fingerprint()
+        self.printed = ""
+        self._free_before = 0
+        self.facts = Facts(
+            rejections=[] if candidate.is_control else report.rejections,
+            static_flags=report.flags,
+            declared_kernels=report.kernels,
+            end=PhaseEnd("load", "error", report.unreadable, "SyntaxError") if report.unreadable else None,
+            infrastructure=self._cannot_start(report),
+            requires_kernel=not candidate.is_control,
+            on_gpu=session.gpu is not None,
+        )
+
+    @property
+    def may_start(self) -> bool:
+        """Whether reading alone has not decided already."""
+        return not (self.facts.rejections or self.facts.end or self.facts.infrastructure)
+
+    def blame_infrastructure(self, fault: ReferenceFault) -> None:
+        """The reference failed: nothing is said about the candidate."""
+        word = Verdict.GPU_UNHEALTHY if fault.is_device_fault else Verdict.INFRA_ERROR
+        whose = "problem: " if fault.fault.error_type == "ProblemFault" else "reference: "
+        self._note(infrastructure=(word.value, whose + fault.fault.detail))
+
+    def blame_host(self, fault: OSError) -> None:
+        """This host could not do its part: a full disk, no more processes, no more descriptors."""
+        self._note(infrastructure=(Verdict.INFRA_ERROR.value, f"host: {fault}"))
+
+    def conduct(self, reference: Reference, problem: Problem) -> None:
+        """All phases in order; what the candidate fails at ends them. Raises ReferenceFault."""
+        hidden = (problem.path.resolve().parent,)
+        run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, self._arch())
+        try:
+            with self.session.gate.pausable(run.child.process.pid):
+                is_loaded = self._timed("load", lambda: self._load(run))
+            if not is_loaded:
+                return
+            with self.session.gate.shared():
+                self._timed("build", lambda: self._build(reference, run))
+                self._timed("correctness", lambda: self._correctness(reference, run))
+            compiled = self._timed("compile", lambda: self._compile(reference))
+            self._timed("timing", lambda: self._timing(reference, run, compiled))
+        except CandidateFault as fault:
+            self._note(end=fault.end, weights_mismatch=_weights_mismatch(fault.end))
+        finally:
+            self._after(reference, run)
+
+    def _load(self, run: CandidateRun) -> bool:
+        """Import the candidate: compilers may run for long, the GPU is not needed. False where this machine cannot."""
+        run.enter("load", self.limits.load_s)
+        hello = run.ask("hello")
+        missing = ""
+        if self.session.gpu is not None and hello["device"] != "cuda":
+            missing = f"no CUDA device {self.session.gpu} is visible here"
+        elif self.language == "triton" and not hello["triton"]:
+            missing = "triton is not installed here"
+        if missing:
+            self._note(infrastructure=(Verdict.INFRA_ERROR.value, missing))
+            return False
+        self._note(shims=hello["shims"])
+        run.ask("load", source=self.candidate.raw.decode("utf-8"), limit=self.limits.device_memory)
+        return True
+
+    def _build(self, reference: Reference, run: CandidateRun) -> None:
+        """Build both models under one seed."""
+        reference.load(secrets.randbits(48))
+        self.fingerprint |= reference.ask("describe_machine") | self._gpu_state()
+        self._free_before = reference.ask("health")["free"]
+        run.enter("load", self.limits.load_s)
+        run.ask(
+            "build",
+            entry_point=self.candidate.entry_point,
+            init=reference.loaded["init"],
+            seed=reference.loaded["seed"],
+            training=reference.loaded["training"],
+        )
+
+    def _correctness(self, reference: Reference, run: CandidateRun) -> None:
+        gathered = CorrectnessFacts()
+        run.enter("correctness", self.limits.correctness_s)
+        try:
+            run_cases(reference, run, self.limits.seeds, gathered)
+            self._audit(run)
+        finally:
+            launch = LaunchFact(launches=gathered.launches, knocked_out_matches=gathered.knocked_out_matches)
+            self._note(cases=gathered.cases, degenerate=gathered.degenerate, launch=launch)
+
+    def _compile(self, reference: Reference) -> bool:
+        if self.session.gpu is None or not self.limits.with_compile or self._is_decided():
+            return False
+        with self.session.gate.pausable(reference.child.process.pid):
+            done = reference.ask_within("compile", self.limits.compile_s)
+        self._note(timing=TimingFact(compile_note=done["reason"]))
+        return bool(done["compiled"])
+
+    def _timing(self, reference: Reference, run: CandidateRun, compiled: bool) -> None:
+        if self.session.gpu is None or self._is_decided():
+            return
+        with self.session.gate.exclusive():
+            self._time(reference, run, compiled, settle=False)
+            self._timed("profile", lambda: self._profile(run))
+            if self.facts.launch is not None and self.facts.launch.streams > 1:
+                self._time(reference, run, compiled, settle=True)
+            self.fingerprint |= self._gpu_state()
+        self._audit(run)
+
+    def _time(self, reference: Reference, run: CandidateRun, compiled: bool, settle: bool) -> None:
+        note = self.facts.timing.compile_note if self.facts.timing is not None else ""
+        run.enter("timing", self.limits.timing_s)
+        timing = time_run(reference, run, self.limits, self.fingerprint, compiled, settle)
+        self._note(timing=replace(timing, compile_note=note))
+
+    def _profile(self, run: CandidateRun) -> None:
+        """After timing, never before: once used, the profiler slows every launch of the process."""
+        run.enter("profile", self.limits.profile_s)
+        for _ in range(PROFILER_TRIES):
+            seen = run.ask("profile", seed=secrets.randbits(48))
+            if seen["marker"]:
+                break
+        launch = self.facts.launch or LaunchFact()
+        kernels = {str(name): float(us) for name, us in seen["kernels"].items()}
+        self._note(
+            launch=replace(
+                launch,
+                marker_seen=bool(seen["marker"]),
+                own_us=own_time(kernels, self.facts.declared_kernels, launch.launches),
+                total_us=float(seen["total_us"]),
+                kernels=kernels,
+                streams=int(seen["streams"]),
+            )
+        )
+
+    def _is_decided(self) -> bool:
+        """Whether the facts so far already rule a success out: no GPU time is spent on what cannot pass."""
+        launch = self.facts.launch
+        if launch is not None and self.session.gpu is not None:
+            launch = replace(launch, marker_seen=True, own_us=float(bool(self.facts.declared_kernels)))
+        return not verdict_of(replace(self.facts, timing=None, launch=launch)).is_success
+
+    def _audit(self, run: CandidateRun) -> None:
+        changes = run.ask("changes")
+        self._note(
+            patched=list(map(str, changes["patched"])),
+            switches=list(map(str, changes["switches"])),
+            environment=list(map(str, changes["environment"])),
+            threads=int(changes["threads"]),
+            processes_left=run.child.processes_below(),
+        )
+
+    def _after(self, reference: Reference, run: CandidateRun) -> None:
+        """End the candidate; then nothing of it may be left, neither processes nor device memory."""
+        printed, tail = run.child.printed, run.child.output_tail
+        gone = run.close()
+        self.printed = tail
+        self._note(printed_bytes=printed)
+        if not gone:
+            self._note(infrastructure=(Verdict.INFRA_ERROR.value, "processes of the candidate could not be ended"))
+        if not reference.is_usable:
+            return
+        reference.ask("forget")
+        if self.session.gpu is not None and self.session.is_alone and not self._memory_is_back(reference):
+            self._note(infrastructure=(Verdict.GPU_UNHEALTHY.value, "device memory did not come back"))
+
+    def _memory_is_back(self, reference: Reference) -> bool:
+        wanted = self._free_before - _MEMORY_SLACK
+        deadline = time.monotonic() + _MEMORY_PATIENCE_S
+        while time.monotonic() < deadline:
+            health = reference.ask("health")
+            if health["ok"] and health["free"] >= wanted:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def _cannot_start(self, report: StaticReport) -> tuple[str, str] | None:
+        if self.session.cancelled.is_set():
+            return Verdict.CANCELLED.value, "cancelled before it began"
+        if self.session.gpu is None and report.language == "cuda":
+            return Verdict.INFRA_ERROR.value, "CUDA C++ needs a GPU; the interpreter runs Triton only"
+        return None
+
+    def _gpu_state(self) -> dict[str, str]:
+        return {} if self.session.gpu is None else gpu_state(self.session.gpu)
+
+    def _arch(self) -> str | None:
+        """The one architecture that extensions are compiled for: naming it spares minutes of building for all."""
+        return self._gpu_state().get("compute_capability")
+
+    def _timed(self, phase: str, step: Any) -> Any:
+        started = time.monotonic()
+        try:
+            return step()
+        finally:
+            self.phases[phase] = time.monotonic() - started
+
+    def _note(self, **values: Any) -> None:
+        self.facts = replace(self.facts, **values)
+
+
+def _weights_mismatch(end: PhaseEnd) -> str:
+    is_mismatch = end.error_type == "RuntimeError" and "Error(s) in loading state_dict" in end.detail
+    return end.detail.split("\nTraceback")[0][:500] if is_mismatch else ""

@@ -1,0 +1,129 @@
+"""Whose kernels run: counting launches in the interpreter, and knocking kernels out to see whether they matter.
+
+Knocked out, a Triton launch does nothing, and a function of a compiled extension has its effects undone and its results
+filled with 0xFF bytes. A result that is still right did not come from the kernel.
+"""
+
+import contextlib
+import functools
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+EXTENSION_PREFIX = "extension:"
+"""Stands before the names of counted extension functions; counted kernels of Triton have their bare names."""
+
+
+class Launches:
+    """Hooks on Triton and on compiled extensions. Install before the candidate is imported."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[str] = Counter()
+        self.has_opaque_extension = False
+        """Whether an extension was loaded that registers operators, whose calls cannot be seen."""
+        self._is_knocked_out = False
+        self._compiled_launch: tuple[type, Callable[..., Any], Callable[..., Any]] | None = None
+
+    def install(self, interpreted: bool) -> None:
+        """Put the hooks in place. Without triton only extensions are hooked.
+
+        In the interpreter every launch is counted. On the GPU Triton's launch path is touched only within `counting`
+        and `knocked_out`, so that timing sees it as it is.
+        """
+        self._hook_extensions()
+        try:
+            if interpreted:
+                owner = importlib.import_module("triton.runtime.interpreter").GridExecutor
+                owner.__call__ = self._hooked(owner.__call__)
+            else:
+                owner = importlib.import_module("triton.runtime.jit").JITFunction
+                self._compiled_launch = (owner, owner.run, self._hooked(owner.run))
+        except ModuleNotFoundError:
+            return
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Within it launches have their effect and are counted anew."""
+        self.counted.clear()
+        self._swap_launch(hooked=True)
+        try:
+            yield
+        finally:
+            self._swap_launch(hooked=False)
+
+    @contextlib.contextmanager
+    def knocked_out(self) -> Iterator[None]:
+        """Within it no kernel of the candidate has an effect."""
+        self._is_knocked_out = True
+        try:
+            with self.counting():
+                yield
+        finally:
+            self._is_knocked_out = False
+
+    def _swap_launch(self, hooked: bool) -> None:
+        if self._compiled_launch is not None:
+            owner, plain, hook = self._compiled_launch
+            setattr(owner, "run", hook if hooked else plain)  # noqa: B010
+
+    def _hooked(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(plain)
+        def launch(this: Any, *args: Any, **kwargs: Any) -> Any:
+            result = None if self._is_knocked_out else plain(this, *args, **kwargs)
+            self.counted[getattr(this.fn, "__name__", "kernel")] += 1
+            return result
+
+        return launch
+
+    def _hook_extensions(self) -> None:
+        extensions = importlib.import_module("torch.utils.cpp_extension")
+        for name in ("load", "load_inline"):
+            plain = getattr(extensions, name)
+            setattr(extensions, name, self._wrapping_loader(plain))
+
+    def _wrapping_loader(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(plain)
+        def loader(*args: Any, **kwargs: Any) -> Any:
+            module = plain(*args, **kwargs)
+            self.has_opaque_extension |= not isinstance(module, ModuleType)
+            if isinstance(module, ModuleType):
+                for name, value in list(vars(module).items()):
+                    if callable(value) and not name.startswith("__") and not isinstance(value, type):
+                        setattr(module, name, self._wrapped_function(name, value))
+            return module
+
+        return loader
+
+    def _wrapped_function(self, name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            result = self._undone(plain, args, kwargs) if self._is_knocked_out else plain(*args, **kwargs)
+            self.counted[EXTENSION_PREFIX + name] += 1
+            return result
+
+        return function
+
+    def _undone(self, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        touched = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        before = [tensor.detach().clone() for tensor in touched]
+        result = plain(*args, **kwargs)
+        addresses = {tensor.data_ptr() for tensor in touched}
+        for made in result if isinstance(result, list | tuple) else [result]:
+            if isinstance(made, torch.Tensor) and made.data_ptr() not in addresses:
+                poison(made)
+        with torch.no_grad():
+            for tensor, old in zip(touched, before, strict=True):
+                tensor.copy_(old)
+        return result
+
+
+def poison(tensor: torch.Tensor) -> None:
+    """Fill a tensor's memory with 0xFF bytes, which is NaN in every float format."""
+    with torch.no_grad():
+        if tensor.is_contiguous():
+            tensor.detach().reshape(-1).view(torch.uint8).fill_(255)
+        elif tensor.is_floating_point():
+            tensor.detach().fill_(float("nan"))

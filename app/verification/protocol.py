@@ -1,0 +1,129 @@
+"""Every constant of the protocol, each with its reason; docs/verification.md repeats them and a test compares."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.errors import InvalidInput
+
+PROTOCOL_VERSION = 1
+"""Raised by hand when the meaning of a figure changes; part of the evaluator's fingerprint."""
+
+TOLERANCE_FULL = 1e-4
+"""atol = rtol for float32 and wider: honest fp32 kernels stay near 1e-6, tf32 and half inside land near 1e-3."""
+
+TOLERANCE_HALF = 1e-2
+"""atol = rtol for float16 and bfloat16: one rounding of bfloat16 is 4e-3."""
+
+YARDSTICK_FACTOR = 2.0
+"""A candidate may err against the fp64 oracle as much as eager itself does, times this (another order of summation)."""
+
+DEGENERATE_SHARE = 0.999
+"""A problem is degenerate when zeros, or one constant, pass on at least this share of the output elements."""
+
+CASES = ("initial weights", "random weights", "fresh values", "modulated inputs", "one element changed")
+"""The correctness cases in order; all but the first write new values to the same addresses."""
+
+WEIGHT_NOISE = 0.2
+"""Relative size of the noise put on parameters: enough to unmask an assumed bias of 0 or gamma of 1, small enough to
+keep the scale of activations."""
+
+ZERO_WEIGHT_NOISE = 0.1
+"""Absolute noise on parameters that are all zero (a fresh bias)."""
+
+MODULATION_LOW, MODULATION_HIGH = 0.3, 1.0
+"""Elementwise factor on float inputs in the modulated case: it breaks closed forms for uniform inputs and keeps zeros,
+signs and the range."""
+
+TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH = 0.5, 1.0
+"""Factor on float inputs, drawn anew for every timed round, so that no round sees the values of another."""
+
+MIN_TRIALS = 30
+"""Rounds at the least; a one-sided 95 % bound from fewer is too wide to tell 1.02x from 1x."""
+
+MAX_TRIALS = 60
+"""Rounds at the most; past it the bound narrows too slowly to pay."""
+
+TIMING_BUDGET_S = 2.5
+"""Seconds after which no round starts beyond MIN_TRIALS: 45 kernels must fit in 8 minutes of device time."""
+
+WARMUP_ROUNDS = 3
+"""Untimed rounds of each side before the first timed one: autotuning, allocator growth and clocks settle."""
+
+TIMED_CHECKS = 3
+"""Rounds, chosen at random and told to nobody, whose output is compared again."""
+
+BOOTSTRAP_DRAWS = 2000
+"""Resamples for the lower bound; the Monte Carlo error of the bound is then far below its width."""
+
+NOISE_FLOOR = 0.02
+"""What an A/A control may differ from 1.0."""
+
+SCORE_CAP = 10.0
+"""Speedups above it count as this in `score` and raise the flag excessive_speedup."""
+
+CLOCK_FACTOR, CLOCK_SLACK_MS = 1.5, 0.15
+"""Outside clock against claimed device time: beyond claimed * factor + slack the candidate's clock is not believed."""
+
+GAP_FLOOR_MS = 0.03
+"""The most that is taken off a reading as the cost of measuring, unless eager's own cost is higher."""
+
+STREAM_FACTOR, STREAM_SLACK_MS = 3.0, 0.1
+"""Device-wide end after the end on the caller's stream, against eager's: beyond it work was left on another stream."""
+
+OUTPUT_FLOOR_SHARE = 0.7
+"""A run that writes its outputs faster than this share of the memory's peak rate would allow did not write them."""
+
+PROFILER_TRIES = 3
+"""Profiles taken before a profile without any event is called a fault of the profiler."""
+
+L2_FLUSH_FACTOR = 4
+"""Bytes overwritten before each timed run, in sizes of the L2 cache. Twice would empty it; twice more gives the host
+time to enqueue the call meanwhile, so that the speed of the host's launches does not count in short kernels."""
+
+MAX_SOURCE_BYTES = 2_000_000
+"""Longer candidates are refused unread."""
+
+CHUNK_BYTES = 128 * 2**20
+"""Size of the shared buffer through which tensors travel; page-locked on the GPU path."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use. Seconds per phase, bytes, counts."""
+
+    load_s: float = 300.0
+    correctness_s: float = 120.0
+    profile_s: float = 60.0
+    timing_s: float = 120.0
+    reference_s: float = 180.0
+    compile_s: float = 480.0
+    host_memory: int = 32 * 2**30
+    device_memory: int = 96 * 2**30
+    file_bytes: int = 2 * 2**30
+    processes: int = 512
+    output_bytes: int = 8 * 2**20
+    seeds: int = len(CASES)
+    min_trials: int = MIN_TRIALS
+    max_trials: int = MAX_TRIALS
+    timing_budget_s: float = TIMING_BUDGET_S
+    with_compile: bool = True
+
+    def changed(self, **values: Any) -> "Limits":
+        """A copy with some limits replaced. Raises InvalidInput for a name that is no limit."""
+        unknown = sorted(set(values) - set(self.__dataclass_fields__))
+        if unknown:
+            raise InvalidInput(f"no such limit: {', '.join(unknown)}")
+        return replace(self, **values)
+
+
+GPU_LIMITS = Limits()
+CPU_LIMITS = Limits(
+    load_s=60.0,
+    correctness_s=60.0,
+    profile_s=30.0,
+    reference_s=60.0,
+    host_memory=8 * 2**30,
+    file_bytes=64 * 2**20,
+    processes=64,
+    with_compile=False,
+)

@@ -1,0 +1,295 @@
+"""The program that holds the reference: inputs, weights, expected outputs and tolerances. Candidates never run here."""
+
+import copy
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from app.verification.compare import Comparison, compare_by_oracle, compare_values, is_degenerate, layout_mismatch
+from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
+from app.verification.problem import ProblemFault, load_problem
+from app.verification.service import end_with_parent, serve
+from app.verification.stopwatch import Stopwatch, TimedInputs
+from app.verification.variation import change_attempts, change_one_element, modulate, randomise_weights
+from app.verification.wire import Wire
+
+MEMORY_SHARE = 0.45
+"""Share of the GPU that the reference may take; the candidate has its own limit."""
+
+
+class ReferenceProcess:
+    """State between requests; public methods are requests."""
+
+    def __init__(self, chunk_fd: int) -> None:
+        on_gpu = torch.cuda.is_available()
+        self.device = torch.device("cuda:0" if on_gpu else "cpu")
+        self.chunk = Chunk(chunk_fd, pin=on_gpu)
+        self.stopwatch = Stopwatch(self.device) if on_gpu else None
+        self.inputs: list[torch.Tensor] = []
+        self.expected: list[torch.Tensor] = []
+        self.previous: list[torch.Tensor] = []
+        self.outgoing: list[torch.Tensor] = []
+        self.incoming: list[torch.Tensor] = []
+        self.compiled: Callable[..., Any] | None = None
+        self.timed: TimedInputs | None = None
+
+    def load(self, path: str, size: str, seed: int) -> dict[str, Any]:
+        """Import the problem and build its model. Raises ProblemFault."""
+        self.problem = load_problem(Path(path), size)
+        tensors: list[torch.Tensor] = []
+        try:
+            init = self.problem.init_inputs()
+            tree = to_tree(list(init), tensors)
+        except UnsupportedValue as fault:
+            raise ProblemFault(f"an init input is {fault}") from fault
+        if tensors:
+            raise ProblemFault("an init input is a tensor")
+        torch.manual_seed(seed)
+        with torch.device(self.device):
+            model = self.problem.model(*init)
+        if not isinstance(model, torch.nn.Module):
+            raise ProblemFault("Model is not a torch.nn.Module")
+        self.model = model.to(self.device).train(self.problem.training)
+        state = self.model.state_dict()
+        self.initial = {name: tensor.clone() for name, tensor in state.items()}
+        return {
+            "init": tree, "training": self.problem.training, "keys": list(state),
+            "specs": specs_of(list(state.values())),
+        }  # fmt: skip
+
+    def case(self, name: str, seed: int) -> dict[str, Any]:
+        """Prepare one correctness case: weights, inputs and the expected output; describe the inputs."""
+        self.seed = seed
+        self.previous, self.expected = self.expected, []
+        if name == "initial weights":
+            self.model.load_state_dict(self.initial)
+            self.previous = []
+        if name == "random weights":
+            randomise_weights(self.model, seed)
+        if name == "one element changed":
+            note = self._change_one_element(seed)
+        else:
+            note = ""
+            self._draw_inputs(seed)
+            if name == "modulated inputs":
+                note = self._modulate(seed)
+        self._expect()
+        return {
+            "tree": self.tree, "specs": specs_of(self.inputs), "note": note, "degenerate": is_degenerate(self.expected),
+            "mutates": self.mutates, "aliases": self.aliases,
+        }  # fmt: skip
+
+    def offer(self, what: str) -> dict[str, Any]:
+        """Make weights or inputs ready for `give`."""
+        tensors = list(self.model.state_dict().values()) if what == "weights" else self.inputs
+        self.outgoing = [tensor.detach().contiguous() for tensor in tensors]
+        self.stream = ByteStream(self.outgoing)
+        return {"size": self.stream.size, "specs": specs_of(tensors)}
+
+    def give(self, offset: int) -> dict[str, Any]:
+        """Copy bytes into the chunk."""
+        return {"given": self.stream.write_chunk(self.chunk, offset)}
+
+    def expect_output(self, tree: Any, specs: list[dict[str, Any]]) -> dict[str, Any]:
+        """Compare layouts; when they agree, make room for the bytes."""
+        own = {"tree": self.expected_tree, "specs": self.expected_specs}
+        found = layout_mismatch(own, {"tree": tree, "specs": specs})
+        if not found.mismatch:
+            self.incoming = allocate(specs, self.device, 2**63)
+            self.stream = ByteStream(self.incoming)
+            return {**found.to_json(), "size": self.stream.size}
+        return found.to_json()
+
+    def take(self, offset: int) -> dict[str, Any]:
+        """Copy the chunk's bytes into the candidate's output."""
+        return {"taken": self.stream.read_chunk(self.chunk, offset)}
+
+    def compare(self) -> dict[str, Any]:
+        """Compare what was taken with what is expected; against fp64 where they disagree.
+
+        `stale` tells that a wrong output is the right one of the case before.
+        """
+        found = compare_values(self.expected, self.incoming)
+        if found.mismatch == "value":
+            found = self._against_oracle(found)
+        stale = bool(found.mismatch) and self._is_previous(self.incoming)
+        self.incoming = []
+        return {**found.to_json(), "stale": stale}
+
+    def compile(self) -> dict[str, Any]:
+        """Compile the reference with torch.compile and run it once. A failure is an answer, not a fault."""
+        self.compiled = None
+        torch._dynamo.reset()
+        compiled = torch.compile(self.model)
+        try:
+            with torch.no_grad():
+                compiled(*from_tree(self.tree, self.inputs))
+            self._synchronize()
+        except (RuntimeError, torch._dynamo.exc.TorchDynamoException, AssertionError, TypeError) as fault:
+            return {"compiled": False, "reason": f"{type(fault).__name__}: {str(fault)[:300]}"}
+        self.compiled = compiled
+        return {"compiled": True, "reason": ""}
+
+    def prepare_timing(self) -> dict[str, Any]:
+        """Copy the inputs, so that rounds may change them; bytes that a call must move at the least."""
+        self.incoming, self.outgoing = [], []
+        self.timed = TimedInputs(self.inputs)
+        return {"output_bytes": sum(t.numel() * t.element_size() for t in self.expected)}
+
+    def time(self, side: str, factor: float, seed: int, settle: bool) -> dict[str, Any]:
+        """One timed call of `eager` or `compile`. Milliseconds."""
+        if self.stopwatch is None or self.timed is None:
+            raise RuntimeError("no timing without a GPU")
+        self.timed.refresh(factor)
+        arguments = from_tree(self.tree, self.timed.tensors)
+        call = self.compiled if side == "compile" and self.compiled is not None else self.model
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            reading, result = self.stopwatch.read(lambda: call(*arguments), settle)
+        del result
+        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
+
+    def expect_timed(self, factor: float, seed: int) -> dict[str, Any]:
+        """Recompute what a timed round should have given, as the expectation of the next comparison."""
+        if self.timed is None:
+            raise RuntimeError("timing was not prepared")
+        self.timed.refresh(factor)
+        self.seed, self.inputs = seed, self.timed.tensors
+        self.previous = self.expected
+        self._expect()
+        return {}
+
+    def describe_machine(self) -> dict[str, Any]:
+        """Versions and switches of torch, and the GPU's name; triton's version where it is installed."""
+        found: dict[str, Any] = {"torch": torch.__version__, "cuda": torch.version.cuda, "triton": _triton_version()}
+        found["switches"] = {
+            "matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
+            "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
+        }
+        if self.device.type == "cuda":
+            properties = torch.cuda.get_device_properties(self.device)
+            found |= {"gpu": properties.name, "capability": [properties.major, properties.minor]}
+            clock, width = getattr(properties, "memory_clock_rate", 0), getattr(properties, "memory_bus_width", 0)
+            found |= {"l2_bytes": properties.L2_cache_size, "peak_bytes_per_ms": 2 * clock * width / 8}
+        return found
+
+    def health(self) -> dict[str, Any]:
+        """A small sum on the device, and the bytes that are free on it."""
+        ok = float(torch.ones(1024, device=self.device).sum()) == 1024.0
+        free = torch.cuda.mem_get_info(self.device)[0] if self.device.type == "cuda" else 0
+        return {"ok": ok, "free": free}
+
+    def forget(self) -> dict[str, Any]:
+        """Drop what the last candidate needed; the problem stays loaded."""
+        self.inputs, self.expected, self.previous = [], [], []
+        self.incoming, self.outgoing, self.timed = [], [], None
+        self.stream = ByteStream([])
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return {}
+
+    def _is_previous(self, given: list[torch.Tensor]) -> bool:
+        if [t.shape for t in self.previous] != [t.shape for t in given] or not given:
+            return False
+        return not compare_values(self.previous, given).mismatch
+
+    def _draw_inputs(self, seed: int) -> None:
+        """Inputs straight on the device where the problem's own code allows it, else on the CPU and moved."""
+        torch.manual_seed(seed)
+        try:
+            with torch.device(self.device):
+                values = self.problem.inputs()
+        except (RuntimeError, TypeError):
+            torch.manual_seed(seed)
+            values = self.problem.inputs()
+        tensors: list[torch.Tensor] = []
+        try:
+            self.tree = to_tree(list(values), tensors)
+        except UnsupportedValue as fault:
+            raise ProblemFault(f"an input is {fault}") from fault
+        self.inputs = [tensor.to(self.device) for tensor in tensors]
+
+    def _modulate(self, seed: int) -> str:
+        plain = self.inputs
+        self.inputs = modulate(plain, seed)
+        self._expect()
+        if all(bool(t.isfinite().all()) for t in self.expected if t.is_floating_point()):
+            return ""
+        self.inputs = plain
+        return "modulated inputs leave the reference's domain; plain ones used"
+
+    def _change_one_element(self, seed: int) -> str:
+        """Change inputs until the reference's own output moves beyond the tolerance."""
+        base, before = self.inputs, self.previous
+        for attempt in change_attempts():
+            self.inputs = change_one_element(base, attempt, seed)
+            self._expect()
+            if compare_values(before, self.expected).mismatch:
+                return f"attempt {attempt + 1}"
+        return "the reference does not react to a change"
+
+    def _expect(self) -> None:
+        inputs = [tensor.clone() for tensor in self.inputs]
+        result = self._call(self.model, inputs, self.seed)
+        tensors: list[torch.Tensor] = []
+        try:
+            self.expected_tree = to_tree(result, tensors)
+        except UnsupportedValue as fault:
+            raise ProblemFault(f"the reference returns {fault}") from fault
+        self.expected_specs = specs_of(tensors)
+        addresses = {tensor.untyped_storage().data_ptr() for tensor in inputs}
+        self.aliases = any(tensor.untyped_storage().data_ptr() in addresses for tensor in tensors)
+        self.mutates = not all(torch.equal(a, b) for a, b in zip(inputs, self.inputs, strict=True))
+        self.expected = [tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in tensors]
+
+    def _call(self, model: Callable[..., Any], inputs: list[torch.Tensor], seed: int) -> Any:
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            result = model(*from_tree(self.tree, inputs))
+        self._synchronize()
+        return result
+
+    def _against_oracle(self, found: Comparison) -> Comparison:
+        """The reference in float64 on the same values; when that cannot run, the first finding stands."""
+        double = copy.deepcopy(self.model).double()
+        inputs = [tensor.double() if tensor.is_floating_point() else tensor.clone() for tensor in self.inputs]
+        tensors: list[torch.Tensor] = []
+        try:
+            to_tree(self._call(double, inputs, self.seed), tensors)
+        except RuntimeError:
+            return found
+        oracle = [tensor.contiguous() for tensor in tensors]
+        return compare_by_oracle(oracle, self.expected, self.incoming)
+
+    def _synchronize(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+
+def _triton_version() -> str | None:
+    try:
+        return importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def main() -> None:
+    """Entry point: the wire's and the chunk's file descriptors are the two arguments."""
+    end_with_parent()
+    wire_fd, chunk_fd = int(sys.argv[1]), int(sys.argv[2])
+    process = ReferenceProcess(chunk_fd)
+    names = (
+        "load", "case", "offer", "give", "expect_output", "take", "compare", "compile", "prepare_timing", "time",
+        "expect_timed", "health", "describe_machine", "forget",
+    )  # fmt: skip
+    serve(Wire.from_fd(wire_fd), {name: getattr(process, name) for name in names})
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Reading a candidate without running it: few rules reject, many findings inform, kernels are named.
+
+Works on the syntax tree alone: words in strings, comments and names prove nothing.
+"""
+
+import ast
+import io
+import re
+import threading
+import tokenize
+from dataclasses import dataclass, field
+
+from app.verification.protocol import MAX_SOURCE_BYTES
+
+_JIT_NAMES = ("jit", "autotune", "heuristics")
+_ALLOWED_DUNDERS = ("__init__", "__name__")
+_FLAGGED_CALLS = ("setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "open")
+_FLAGGED_MODULES = (
+    "ctypes", "subprocess", "socket", "threading", "_thread", "multiprocessing", "gc", "inspect", "sys", "importlib",
+    "signal", "pickle", "app", "atexit",
+)  # fmt: skip
+_FLAGGED_ATTRIBUTES = (
+    "torch.compile", "torch.jit.script", "torch.cuda.Stream", "torch.cuda.stream", "torch.set_float32_matmul_precision",
+    "torch.cuda.CUDAGraph", "torch.cuda.graph", "os.fork", "os.system", "os._exit", "sys.exit",
+)  # fmt: skip
+_CUDA_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CUDA_KERNEL = re.compile(r"__global__(?:\s+static|\s+inline|\s+__launch_bounds__\s*\([^)]*\)|\s+void)+\s+(\w+)\s*\(")
+
+
+@dataclass(frozen=True)
+class StaticReport:
+    """What was read. `rejections` and `flags` carry their line; `kernels` are names declared in Triton or CUDA C++.
+
+    `language` is `triton`, `cuda` or empty. `unreadable` tells of a source that Python cannot parse.
+    """
+
+    rejections: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    kernels: list[str] = field(default_factory=list)
+    language: str = ""
+    unreadable: str = ""
+
+
+def check_source(raw: bytes, entry_point: str = "ModelNew") -> StaticReport:
+    """Read the candidate's bytes. Never raises: what cannot be read is rejected or reported as unreadable."""
+    if len(raw) > MAX_SOURCE_BYTES:
+        return StaticReport(rejections=[f"source of more than {MAX_SOURCE_BYTES} bytes"])
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        return StaticReport(rejections=[f"source is not UTF-8 at byte {fault.start}"])
+    try:
+        with _PARSING:
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
+        return StaticReport(unreadable=f"{type(fault).__name__}: {fault}")
+    reading = _Reading()
+    reading.rejections += _non_ascii(text)
+    for node in ast.walk(tree):
+        reading.look_at(node)
+    classes = {node.name: node.lineno for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    if entry_point not in classes:
+        reading.rejections.append(f"no class {entry_point}")
+    if "Model" in classes:
+        reading.rejections.append(f"a class named Model in line {classes['Model']}")
+    cuda, triton = list(dict.fromkeys(reading.cuda)), list(dict.fromkeys(reading.triton))
+    language = "cuda" if cuda else "triton" if triton else ""
+    return StaticReport(reading.rejections, sorted(set(reading.flags)), [*triton, *cuda], language)
+
+
+def _non_ascii(text: str) -> list[str]:
+    """Non-ASCII characters outside comments: names and strings that look like others. Comments may use any letter."""
+    if text.isascii():
+        return []
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return ["non-ASCII source"]
+    lines = [t.start[0] for t in tokens if t.type != tokenize.COMMENT and not t.string.isascii()]
+    return [f"non-ASCII source in line {lines[0]}"] if lines else []
+
+
+class _Reading:
+    """Collects findings node by node."""
+
+    def __init__(self) -> None:
+        self.rejections: list[str] = []
+        self.flags: list[str] = []
+        self.triton: list[str] = []
+        self.cuda: list[str] = []
+
+    def look_at(self, node: ast.AST) -> None:
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=decorators) if any(map(_is_jit, decorators)):
+                self.triton.append(name)
+            case ast.Constant(value=str(text)) if "__global__" in text:
+                self.cuda += _CUDA_KERNEL.findall(_CUDA_COMMENT.sub(" ", text))
+            case ast.Call():
+                self._call(node)
+            case ast.Attribute():
+                self._attribute(node)
+            case ast.Import(names=names):
+                self._imports([alias.name for alias in names], node.lineno)
+            case ast.ImportFrom(module=module, names=names):
+                self._imports([module or ""], node.lineno)
+                self.rejections += [
+                    f"import of the private name {alias.name} in line {node.lineno}"
+                    for alias in names
+                    if alias.name.startswith("_")
+                ]
+
+    def _call(self, node: ast.Call) -> None:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "getattr" and len(node.args) >= 2:
+            wanted = node.args[1]
+            if not (isinstance(wanted, ast.Constant) and isinstance(wanted.value, str)):
+                self.rejections.append(f"getattr with a computed name in line {node.lineno}")
+            elif wanted.value.startswith("_"):
+                self.rejections.append(f"getattr of the private name {wanted.value} in line {node.lineno}")
+        elif name in _FLAGGED_CALLS:
+            self.flags.append(f"call:{name}@{node.lineno}")
+        if _is_jit(node.func) and node.args and isinstance(node.args[0], ast.Name):
+            self.triton.append(node.args[0].id)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        on_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+        if not isinstance(node.ctx, ast.Load) and not on_self:
+            self.rejections.append(f"assignment to the attribute {node.attr} of something else in line {node.lineno}")
+        is_dunder = node.attr.startswith("__")
+        if node.attr.startswith("_") and node.attr not in _ALLOWED_DUNDERS and (is_dunder or not on_self):
+            self.rejections.append(f"the private attribute {node.attr} in line {node.lineno}")
+        dotted = ast.unparse(node) if node.attr in _LAST_WORDS else ""
+        if dotted in _FLAGGED_ATTRIBUTES:
+            self.flags.append(f"use:{dotted}@{node.lineno}")
+
+    def _imports(self, names: list[str], line: int) -> None:
+        for name in names:
+            if name.split(".")[0] in _FLAGGED_MODULES:
+                self.flags.append(f"import:{name}@{line}")
+
+
+_PARSING = threading.Lock()
+"""CPython 3.11 keeps the depth of syntax trees under construction per interpreter: two threads at once upset it."""
+
+_LAST_WORDS = frozenset(name.rsplit(".", 1)[1] for name in _FLAGGED_ATTRIBUTES)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    match decorator:
+        case ast.Call(func=function):
+            return _is_jit(function)
+        case ast.Attribute(value=ast.Name(id="triton"), attr=attr):
+            return attr in _JIT_NAMES
+        case ast.Name(id=name):
+            return name == "jit"
+    return False

@@ -1,0 +1,85 @@
+"""Timing one call on the GPU, the same code in the reference's process and in the candidate's.
+
+Everything used is taken from torch's C layer when the object is made, which is before a candidate is imported.
+"""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from app.verification.protocol import L2_FLUSH_FACTOR
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One timed call. Milliseconds: until the caller's stream was done, and until the whole device was."""
+
+    stream_ms: float
+    device_ms: float
+
+
+class Stopwatch:
+    """Holds the flush buffer, the caller's stream and the bound C functions."""
+
+    def __init__(self, device: torch.device) -> None:
+        properties = torch.cuda.get_device_properties(device)
+        self._stream = torch.cuda.default_stream(device)
+        self._event: Callable[..., Any] = torch._C._CudaEventBase
+        self._synchronize: Callable[[], None] = torch._C._cuda_synchronize
+        self._flush = torch.empty(L2_FLUSH_FACTOR * properties.L2_cache_size, dtype=torch.uint8, device=device)
+        self._fill: Callable[..., Any] = self._flush.fill_
+        self._reset_persisting = _driver_function("cuCtxResetPersistingL2Cache")
+
+    def read(self, call: Callable[[], Any], settle: bool) -> tuple[Reading, Any]:
+        """Flush the L2 cache, run `call` once, and tell how long it took and what it returned.
+
+        The host enqueues the call while the flush runs, so that its launch latency does not count as device time.
+        `settle` waits for the flush first: for candidates on other streams, which would start during it.
+        """
+        start, end_of_stream, end_of_device = (
+            self._event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)
+        )
+        self._reset_persisting()
+        self._synchronize()
+        self._fill(1)
+        if settle:
+            self._synchronize()
+        start.record(self._stream)
+        result = call()
+        end_of_stream.record(self._stream)
+        self._synchronize()
+        end_of_device.record(self._stream)
+        self._synchronize()
+        return Reading(start.elapsed_time(end_of_stream), start.elapsed_time(end_of_device)), result
+
+    def synchronize(self) -> None:
+        """Wait for all work on the device."""
+        self._synchronize()
+
+
+class TimedInputs:
+    """Inputs that take new values for every round at the same addresses: the base values times one factor."""
+
+    def __init__(self, base: list[torch.Tensor]) -> None:
+        self._base = base
+        self.tensors = [tensor.clone() for tensor in base]
+        self._multiply = torch.mul
+
+    def refresh(self, factor: float) -> None:
+        """Write base * factor into float tensors; others keep their values. Both processes get the same bits."""
+        with torch.no_grad():
+            for base, tensor in zip(self._base, self.tensors, strict=True):
+                if tensor.is_floating_point():
+                    self._multiply(base, factor, out=tensor)
+
+
+def _driver_function(name: str) -> Callable[[], Any]:
+    """A function of the CUDA driver without arguments, or one that does nothing where the driver lacks it."""
+    try:
+        function = getattr(ctypes.CDLL("libcuda.so.1"), name)
+    except (OSError, AttributeError):
+        return lambda: None
+    return lambda: function()

@@ -1,0 +1,133 @@
+"""Interleaved timing: all sides in random order on the same values, with checks from outside."""
+
+import random
+import secrets
+import time
+from dataclasses import dataclass
+
+from app.verification.candidate import CandidateRun
+from app.verification.correctness import compare_output
+from app.verification.facts import TimingFact
+from app.verification.protocol import (
+    GAP_FLOOR_MS,
+    TIMED_CHECKS,
+    TIMING_FACTOR_HIGH,
+    TIMING_FACTOR_LOW,
+    WARMUP_ROUNDS,
+    Limits,
+)
+from app.verification.reference import Reference
+from app.verification.statistics import median_of
+
+_BURSTS = 3
+_BURST_MS = 40.0
+_BURST_CALLS = (3, 200)
+_LEAST_MS = 1e-4
+_EXCHANGE_L2 = 2
+"""Outputs below this many L2 sizes may stay in the cache, so that memory bandwidth bounds nothing."""
+
+
+@dataclass
+class _Rounds:
+    """Readings as they come in, milliseconds by side."""
+
+    device: dict[str, list[float]]
+    gap: dict[str, list[float]]
+    settle: bool
+    checked: int = 0
+    mismatch: str = ""
+
+
+def time_run(
+    reference: Reference, run: CandidateRun, limits: Limits, machine: dict[str, float], compiled: bool, settle: bool
+) -> TimingFact:
+    """Time all sides. Raises CandidateFault and ReferenceFault. `machine` is what `describe_machine` answered;
+    `settle` lets the cache flush end before each call (see Stopwatch.read).
+    """
+    prepared = reference.ask("prepare_timing")
+    run.ask("prepare_timing")
+    sides = ["eager", "candidate"] + ["compile"] * compiled
+    rounds = _Rounds({side: [] for side in sides}, {side: [] for side in sides}, settle)
+    source = random.SystemRandom()
+    for _ in range(WARMUP_ROUNDS):
+        _one_round(reference, run, sides, source, rounds, keep=False)
+    checked = set(source.sample(range(limits.min_trials), min(TIMED_CHECKS, limits.min_trials)))
+    started = time.monotonic()
+    for index in range(limits.max_trials):
+        if index >= limits.min_trials and time.monotonic() - started > limits.timing_budget_s:
+            break
+        factor, seed = _one_round(reference, run, sides, source, rounds)
+        if index in checked:
+            _check(reference, run, factor, seed, rounds)
+    outside = _outside_clock(run, median_of(rounds.device["candidate"]))
+    gap = median_of(rounds.gap["eager"])
+    times = {side: _without_gap(rounds, side, max(gap, GAP_FLOOR_MS)) for side in sides}
+    return TimingFact(
+        eager_ms=times["eager"],
+        compile_ms=times.get("compile", []),
+        candidate_ms=times["candidate"],
+        candidate_gap_ms=rounds.gap["candidate"],
+        gap_ms=gap,
+        outside_ms=outside,
+        output_floor_ms=_output_floor(prepared["output_bytes"], machine),
+        checked_rounds=rounds.checked,
+        mismatch=rounds.mismatch,
+    )
+
+
+def _one_round(
+    reference: Reference, run: CandidateRun, sides: list[str], source: random.Random, rounds: _Rounds, keep: bool = True
+) -> tuple[float, int]:
+    """One call of every side in random order. The factor and the seed are drawn now and known to nobody before."""
+    factor = source.uniform(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH)
+    seed = secrets.randbits(48)
+    for side in source.sample(sides, len(sides)):
+        if side == "candidate":
+            reading = run.ask("time", factor=factor, seed=seed, settle=rounds.settle)
+        else:
+            reading = reference.ask("time", side=side, factor=factor, seed=seed, settle=rounds.settle)
+        if keep:
+            rounds.device[side].append(float(reading["device_ms"]))
+            rounds.gap[side].append(float(reading["device_ms"]) - float(reading["stream_ms"]))
+    return factor, seed
+
+
+def _without_gap(rounds: _Rounds, side: str, most: float) -> list[float]:
+    """Readings of the whole device less the cost of measuring: the side's own gap, but no more than `most`.
+
+    Work that a candidate leaves on other streams shows as a longer gap, and so stays in its time.
+    """
+    gap = min(median_of(rounds.gap[side]), most)
+    return [max(reading - gap, _LEAST_MS) for reading in rounds.device[side]]
+
+
+def _check(reference: Reference, run: CandidateRun, factor: float, seed: int, rounds: _Rounds) -> None:
+    """Compare the output of the round that was just timed."""
+    output = run.ask("describe")
+    reference.ask("expect_timed", factor=factor, seed=seed)
+    rounds.mismatch = rounds.mismatch or compare_output(reference, run, output)["mismatch"]
+    rounds.checked += 1
+
+
+def _outside_clock(run: CandidateRun, claimed_ms: float) -> float:
+    """Milliseconds per call by the judge's own clock: the best of a few bursts, less what a burst of none takes."""
+    low, high = _BURST_CALLS
+    count = max(low, min(high, int(_BURST_MS / max(claimed_ms, 1e-3))))
+    empty, full = [], []
+    for _ in range(_BURSTS):
+        factor, seed = random.SystemRandom().uniform(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH), secrets.randbits(48)
+        empty.append(_wall_ms(run, factor, seed, 0))
+        full.append(_wall_ms(run, factor, seed, count))
+    return max((min(full) - min(empty)) / count, 0.0)
+
+
+def _wall_ms(run: CandidateRun, factor: float, seed: int, count: int) -> float:
+    started = time.perf_counter()
+    run.ask("burst", factor=factor, seed=seed, count=count)
+    return (time.perf_counter() - started) * 1000
+
+
+def _output_floor(output_bytes: float, machine: dict[str, float]) -> float:
+    """Milliseconds that writing the outputs takes at the memory's peak rate; 0 where they may stay in the cache."""
+    rate, l2 = machine.get("peak_bytes_per_ms") or 0.0, machine.get("l2_bytes") or 0.0
+    return output_bytes / rate if rate and output_bytes > _EXCHANGE_L2 * l2 else 0.0

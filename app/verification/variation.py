@@ -1,0 +1,89 @@
+"""New weights and inputs for the correctness cases, from seeds that only the reference's process knows."""
+
+import torch
+
+from app.verification.protocol import MODULATION_HIGH, MODULATION_LOW, WEIGHT_NOISE, ZERO_WEIGHT_NOISE
+
+_NORM_LAYERS = (
+    torch.nn.modules.batchnorm._NormBase,
+    torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d, torch.nn.InstanceNorm3d,
+)  # fmt: skip
+_CHANGE_TRIES = 4
+
+
+def randomise_weights(model: torch.nn.Module, seed: int) -> None:
+    """Put noise on all parameters and on the running statistics of norm layers, in place.
+
+    Other buffers are constants of the problem (masks, position tables) and keep their values.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            _add_noise(parameter, generator)
+        for layer in model.modules():
+            if isinstance(layer, _NORM_LAYERS) and layer.running_mean is not None and layer.running_var is not None:
+                _add_noise(layer.running_mean, generator)
+                _add_noise(layer.running_var, generator)
+                layer.running_var.abs_().add_(0.1)
+
+
+def _add_noise(tensor: torch.Tensor, generator: torch.Generator) -> None:
+    """x (1 + noise) + noise * rms(x), or a fixed size of noise where x is all zero. Integers are left alone."""
+    if not tensor.is_floating_point() or tensor.numel() == 0 or not bool(tensor.isfinite().all()):
+        return
+    local = torch.Generator(device=tensor.device)
+    local.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+    scale = float(tensor.float().square().mean().sqrt())
+    size = WEIGHT_NOISE * scale if scale > 0 else ZERO_WEIGHT_NOISE
+    shape, device = tensor.shape, tensor.device
+    factor = 1 + WEIGHT_NOISE * torch.randn(shape, generator=local, device=device, dtype=torch.float32)
+    noise = size * torch.randn(shape, generator=local, device=device, dtype=torch.float32)
+    tensor.copy_(tensor * factor + noise)
+
+
+def modulate(inputs: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
+    """Float inputs times a random factor per element and one per tensor: other moments, same zeros, signs and range."""
+    changed = []
+    for index, tensor in enumerate(inputs):
+        if not tensor.is_floating_point():
+            changed.append(tensor.clone())
+            continue
+        local = torch.Generator(device=tensor.device)
+        local.manual_seed(seed + index)
+        factor = torch.rand(tensor.shape, generator=local, device=tensor.device, dtype=torch.float32)
+        overall = 0.5 + 0.5 * float(torch.rand((), generator=torch.Generator().manual_seed(seed + index)))
+        factor = (MODULATION_LOW + (MODULATION_HIGH - MODULATION_LOW) * factor) * overall
+        changed.append((tensor * factor).to(tensor.dtype))
+    return changed
+
+
+def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> list[torch.Tensor]:
+    """A copy in which one interior element of one float input has another value that occurs in the tensor.
+
+    Later attempts take another input and place; from `attempt` = _CHANGE_TRIES on the whole interior is halved, for
+    problems that one element cannot move beyond the tolerance. First and last elements always stay.
+    """
+    changed = [tensor.clone() for tensor in inputs]
+    floats = [tensor for tensor in changed if tensor.is_floating_point() and tensor.numel() >= 8]
+    if not floats:
+        return changed
+    generator = torch.Generator().manual_seed(seed + attempt)
+    target = floats[attempt % len(floats)].view(-1)
+    count = target.numel()
+    if attempt >= _CHANGE_TRIES:
+        target[count // 8 : -(count // 8)] *= 0.5
+        return changed
+    low, high = count // 4, 3 * count // 4
+    place = int(torch.randint(low, high, (), generator=generator))
+    window = target[low:high]
+    nonzero = window.nonzero()
+    if nonzero.numel() and float(target[place]) == 0.0:
+        place = low + int(nonzero[nonzero.shape[0] // 2])
+    furthest = window.max() if float(target[place]) < float(window.float().mean()) else window.min()
+    target[place] = furthest
+    return changed
+
+
+def change_attempts() -> range:
+    """The attempts in order: single elements first, then the interior as a whole, once for each of a few inputs."""
+    return range(_CHANGE_TRIES + 2)

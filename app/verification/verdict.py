@@ -1,0 +1,190 @@
+"""From recorded facts to a verdict, flags and figures: pure functions, so a stored run can be judged again."""
+
+import statistics
+
+from app.verification.facts import Facts, LaunchFact, TimingFact
+from app.verification.protocol import (
+    CLOCK_FACTOR,
+    CLOCK_SLACK_MS,
+    OUTPUT_FLOOR_SHARE,
+    SCORE_CAP,
+    STREAM_FACTOR,
+    STREAM_SLACK_MS,
+)
+from app.verification.record import Figures, is_slower
+from app.verification.statistics import ratio_of
+from app.vocabulary import Verdict
+
+_ENDINGS = {
+    "timeout": Verdict.TIMEOUT,
+    "out_of_memory": Verdict.OUT_OF_MEMORY,
+    "garbled": Verdict.SUSPICIOUS,
+    "error": Verdict.RUNTIME_ERROR,
+    "died": Verdict.RUNTIME_ERROR,
+    "flooded": Verdict.RUNTIME_ERROR,
+    "too_many_processes": Verdict.RUNTIME_ERROR,
+}
+_LOADING_ENDINGS = {"timeout": Verdict.COMPILE_TIMEOUT, "error": Verdict.COMPILE_ERROR}
+_MEMORY_ERRORS = ("OutOfMemoryError", "MemoryError")
+_MEMORY_WORDS = ("can't allocate memory", "CUDA out of memory", "Cannot allocate memory")
+
+
+def verdict_of(facts: Facts) -> Verdict:
+    """The verdict; the first rule that applies decides, from the evaluator's own faults to the speed."""
+    for rule in (_infrastructure, _static, _ending, _tampering, _cases, _degenerate, _launch, _clocks, _timed_outputs):
+        verdict = rule(facts)
+        if verdict is not None:
+            return verdict
+    figures = figures_of(facts)
+    if figures is not None and is_slower(figures.speedup_hi95):
+        return Verdict.VERIFIED_SLOWER
+    return Verdict.VERIFIED
+
+
+def figures_of(facts: Facts) -> Figures | None:
+    """Figures of the timing, or None where nothing was timed. Call it for successes only."""
+    timing = facts.timing
+    if timing is None or not timing.candidate_ms:
+        return None
+    eager = ratio_of(timing.eager_ms, timing.candidate_ms)
+    compiled = ratio_of(timing.compile_ms, timing.candidate_ms) if timing.compile_ms else None
+    return Figures(
+        speedup=eager.median,
+        speedup_lo95=eager.lo95,
+        speedup_hi95=eager.hi95,
+        speedup_mean=eager.mean,
+        speedup_vs_compile=compiled.median if compiled else None,
+        speedup_vs_compile_lo95=compiled.lo95 if compiled else None,
+        own_kernel_time_frac=_own_fraction(facts.launch),
+        trials=len(timing.candidate_ms),
+        eager_ms=statistics.median(timing.eager_ms),
+        compile_ms=statistics.median(timing.compile_ms) if timing.compile_ms else None,
+        candidate_ms=statistics.median(timing.candidate_ms),
+        fast1=eager.lo95 > 1.0,
+        score=min(eager.median, SCORE_CAP),
+    )
+
+
+def flags_of(facts: Facts) -> list[str]:
+    """What a person should look at, whatever the verdict: static findings, tampering, clocks, floods, huge speedups."""
+    flags = [*facts.static_flags]
+    flags += [f"patched:{name}" for name in facts.patched]
+    flags += [f"switch:{name}" for name in facts.switches]
+    flags += [f"environment:{name}" for name in facts.environment]
+    flags += ["other_streams"] * bool(facts.launch and facts.launch.streams > 1)
+    flags += ["threads_left"] * bool(facts.threads) + ["processes_left"] * bool(facts.processes_left)
+    if facts.end is not None and facts.end.kind in ("flooded", "garbled", "too_many_processes"):
+        flags.append(facts.end.kind)
+    if facts.timing is not None:
+        flags += _clock_flags(facts.timing)
+        figures = figures_of(facts) if not facts.timing.mismatch else None
+        flags += ["excessive_speedup"] * bool(figures and figures.speedup > SCORE_CAP)
+    return flags
+
+
+def detail_of(facts: Facts) -> str:
+    """One sentence for a person: what went wrong, with the place where there is one."""
+    if facts.infrastructure is not None:
+        return facts.infrastructure[1]
+    if facts.rejections:
+        return "; ".join(facts.rejections[:5])
+    if facts.end is not None:
+        return f"{facts.end.phase}: {facts.end.detail}"
+    if facts.weights_mismatch:
+        return facts.weights_mismatch
+    for case in facts.cases:
+        if case.mismatch or case.mutated or case.alias or case.repeat_mismatch:
+            return f"{case.name}: {case.detail or case.mismatch or case.alias or case.repeat_mismatch}"
+    return ""
+
+
+def _infrastructure(facts: Facts) -> Verdict | None:
+    return None if facts.infrastructure is None else Verdict(facts.infrastructure[0])
+
+
+def _static(facts: Facts) -> Verdict | None:
+    return Verdict.STATIC_REJECTED if facts.rejections else None
+
+
+def _ending(facts: Facts) -> Verdict | None:
+    if facts.weights_mismatch:
+        return Verdict.WEIGHTS_MISMATCH
+    end = facts.end
+    if end is None:
+        return None
+    if end.kind == "error" and end.error_type == "UnsupportedValue":
+        return Verdict.INCORRECT_STRUCTURE
+    if end.error_type in _MEMORY_ERRORS or (end.kind == "error" and any(word in end.detail for word in _MEMORY_WORDS)):
+        return Verdict.OUT_OF_MEMORY
+    if end.phase == "load" and end.kind in _LOADING_ENDINGS:
+        return _LOADING_ENDINGS[end.kind]
+    return _ENDINGS[end.kind]
+
+
+def _tampering(facts: Facts) -> Verdict | None:
+    tampered = facts.patched or facts.switches or facts.environment or facts.threads or facts.processes_left
+    return Verdict.SUSPICIOUS if tampered else None
+
+
+def _cases(facts: Facts) -> Verdict | None:
+    for case in facts.cases:
+        if case.mismatch in ("structure", "shape", "dtype"):
+            return Verdict(f"incorrect_{case.mismatch}")
+        if case.mutated:
+            return Verdict.MUTATED_INPUT
+        if case.alias:
+            return Verdict.ALIASED_OUTPUT
+        if case.mismatch:
+            return Verdict.STALE_OUTPUT if case.stale else Verdict(f"incorrect_{case.mismatch}")
+        if case.repeat_mismatch:
+            return Verdict.NONDETERMINISTIC
+    return None
+
+
+def _degenerate(facts: Facts) -> Verdict | None:
+    return Verdict.DEGENERATE_PROBLEM if facts.degenerate else None
+
+
+def _launch(facts: Facts) -> Verdict | None:
+    launch = facts.launch
+    if launch is None or not facts.requires_kernel:
+        return None
+    if not facts.declared_kernels and not launch.launches:
+        return Verdict.NO_CUSTOM_KERNEL
+    if launch.knocked_out_matches:
+        return Verdict.DECOY
+    if facts.on_gpu and not launch.marker_seen:
+        return Verdict.PROFILER_FAULT
+    if (launch.own_us <= 0) if facts.on_gpu else not launch.launches:
+        return Verdict.NO_CUSTOM_KERNEL
+    return None
+
+
+def _clocks(facts: Facts) -> Verdict | None:
+    return Verdict.SUSPICIOUS if facts.timing is not None and _clock_flags(facts.timing) else None
+
+
+def _timed_outputs(facts: Facts) -> Verdict | None:
+    """A kernel that was right in every case and wrong while it was timed gave a result of another round."""
+    return Verdict.STALE_OUTPUT if facts.timing is not None and facts.timing.mismatch else None
+
+
+def _clock_flags(timing: TimingFact) -> list[str]:
+    """Why the candidate's own clock is not believed, if it is not."""
+    if not timing.candidate_ms:
+        return []
+    claimed = statistics.median(timing.candidate_ms)
+    flags = []
+    if claimed <= 0 or (timing.outside_ms is not None and timing.outside_ms > CLOCK_FACTOR * claimed + CLOCK_SLACK_MS):
+        flags.append("clock_mismatch")
+    if statistics.median(timing.candidate_gap_ms) > STREAM_FACTOR * timing.gap_ms + STREAM_SLACK_MS:
+        flags.append("unjoined_stream")
+    if claimed < OUTPUT_FLOOR_SHARE * timing.output_floor_ms:
+        flags.append("below_output_floor")
+    return flags
+
+
+def _own_fraction(launch: LaunchFact | None) -> float | None:
+    if launch is None or launch.total_us <= 0:
+        return None
+    return min(1.0, launch.own_us / launch.total_us)

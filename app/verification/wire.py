@@ -1,0 +1,85 @@
+"""Framed records between the judge and a child: a magic word, a length, then JSON. Nothing else is ever parsed."""
+
+import json
+import socket
+import struct
+from typing import Any
+
+MAX_FRAME = 16 * 2**20
+"""Bytes in one record; a length above it is garbage, not a record."""
+
+_MAGIC = b"KPB1"
+_HEAD = struct.Struct(">4sI")
+
+
+class GarbledRecord(Exception):
+    """Bytes on the wire that are no record."""
+
+
+class Wire:
+    """One end of a socket pair that carries records."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._pending = b""
+
+    @classmethod
+    def from_fd(cls, fd: int) -> "Wire":
+        """The end that was inherited as a file descriptor."""
+        return cls(socket.socket(fileno=fd))
+
+    def send(self, record: dict[str, Any]) -> None:
+        """Write one record. Raises OSError when the other end is gone."""
+        body = json.dumps(record).encode()
+        self.sock.sendall(_HEAD.pack(_MAGIC, len(body)) + body)
+
+    def receive(self) -> dict[str, Any] | None:
+        """Block for one record; None at the end of the stream. Raises GarbledRecord."""
+        while True:
+            record = self.poll()
+            if record is not None:
+                return record
+            if not self.fill():
+                return None
+
+    def fill(self) -> bool:
+        """Read what has arrived, blocking if nothing has. False at the end of the stream."""
+        data = self.sock.recv(1 << 20)
+        self._pending += data
+        return bool(data)
+
+    def poll(self) -> dict[str, Any] | None:
+        """The next complete record among what was read, if there is one. Raises GarbledRecord."""
+        if len(self._pending) < _HEAD.size:
+            return None
+        magic, size = _HEAD.unpack_from(self._pending)
+        if magic != _MAGIC:
+            raise GarbledRecord("no record")
+        if size > MAX_FRAME:
+            raise GarbledRecord(f"a length of {size} bytes")
+        end = _HEAD.size + size
+        if len(self._pending) < end:
+            return None
+        body, self._pending = self._pending[_HEAD.size : end], self._pending[end:]
+        try:
+            record = json.loads(body)
+        except ValueError as fault:
+            raise GarbledRecord("no JSON") from fault
+        if not isinstance(record, dict):
+            raise GarbledRecord("no object")
+        return record
+
+    @property
+    def has_leftovers(self) -> bool:
+        """Whether bytes wait that nobody asked for: a doubled or forged record."""
+        if self._pending:
+            return True
+        self.sock.setblocking(False)
+        try:
+            return bool(self.sock.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return False
+        except OSError:
+            return False
+        finally:
+            self.sock.setblocking(True)

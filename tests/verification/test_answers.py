@@ -1,0 +1,48 @@
+"""Whatever a candidate's process answers, the judge either finds the parts it reads or calls the answer garbled."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.verification.answers import is_well_formed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+OUTPUT = {"tree": {"t": 0}, "specs": [{"shape": [2, 3], "dtype": "float32", "stride": [3, 1]}], "size": 32}
+RUN = {**OUTPUT, "mutated": False, "alias": "", "launches": {"mine": 1}}
+
+
+def test_real_answers_are_well_formed() -> None:
+    assert is_well_formed("run", RUN)
+    assert is_well_formed("time", {"stream_ms": 0.1, "device_ms": 0.2})
+    assert is_well_formed("run_knocked_out", {"failed": True, "held_back": 1})
+    assert is_well_formed("run_knocked_out", {"failed": False, "held_back": 1, **OUTPUT})
+    assert is_well_formed("take", {"taken": 16})
+
+
+@pytest.mark.parametrize("part", RUN)
+def test_a_missing_part_is_garbled(part: str) -> None:
+    assert not is_well_formed("run", {name: value for name, value in RUN.items() if name != part})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{}, 3, {"shape": [2], "dtype": "float32", "stride": []}, {"shape": ["2"], "dtype": "float32", "stride": [1]}],
+)
+def test_a_crooked_description_is_garbled(spec: Any) -> None:
+    assert not is_well_formed("run", {**RUN, "specs": [spec]})
+
+
+@pytest.mark.parametrize("reading", [float("nan"), float("inf"), -1.0, "fast", None, True])
+def test_a_reading_that_is_no_time_is_garbled(reading: Any) -> None:
+    assert not is_well_formed("time", {"stream_ms": 0.1, "device_ms": reading})
+
+
+@given(st.sampled_from(["run", "changes", "profile", "time", "hello", "run_knocked_out"]), JSON)
+def test_any_json_is_judged_without_a_crash(op: str, value: Any) -> None:
+    assert is_well_formed(op, {"specs": value, "kernels": value, "patched": value, "failed": value}) is False

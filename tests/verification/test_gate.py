@@ -1,0 +1,71 @@
+"""One run is timed at a time, alone; whatever imports or compiles meanwhile stands still."""
+
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from app.verification.gate import GpuGate
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def test_a_pausable_process_and_its_children_stand_still_while_another_run_is_timed() -> None:
+    gate = GpuGate()
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 30 & wait"]) as shell:
+        time.sleep(0.2)
+        with gate.pausable(shell.pid):
+            with gate.exclusive():
+                assert state_of(shell.pid) == "T"
+            time.sleep(0.1)
+            assert state_of(shell.pid) == "S"
+        shell.kill()
+
+
+def test_timing_waits_for_preparations_and_goes_before_new_ones() -> None:
+    gate, order = GpuGate(), []
+    preparing = threading.Event()
+    release = threading.Event()
+
+    def prepare() -> None:
+        with gate.shared():
+            preparing.set()
+            release.wait(5)
+            order.append("prepared")
+
+    def measure() -> None:
+        with gate.exclusive():
+            order.append("timed")
+
+    def prepare_later() -> None:
+        with gate.shared():
+            order.append("prepared later")
+
+    threads = [threading.Thread(target=prepare)]
+    threads[0].start()
+    assert preparing.wait(5)
+    for target in (measure, prepare_later):
+        threads.append(threading.Thread(target=target))
+        threads[-1].start()
+        time.sleep(0.2)
+    release.set()
+    for thread in threads:
+        thread.join(5)
+    assert order == ["prepared", "timed", "prepared later"]
+
+
+def test_preparations_share_the_gpu() -> None:
+    gate, inside = GpuGate(), threading.Barrier(3)
+
+    def prepare() -> None:
+        with gate.shared():
+            inside.wait(5)
+
+    threads = [threading.Thread(target=prepare) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert not inside.broken

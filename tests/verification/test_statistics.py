@@ -1,0 +1,37 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.verification.statistics import ratio_of
+
+TIMES = st.floats(0.01, 100.0)
+PAIRS = st.lists(st.tuples(TIMES, TIMES), min_size=5, max_size=40)
+
+
+@given(PAIRS)
+def test_the_bounds_enclose_the_median(pairs: list[tuple[float, float]]) -> None:
+    ratio = ratio_of([a for a, _ in pairs], [b for _, b in pairs])
+    assert ratio.lo95 <= ratio.median * (1 + 1e-12)
+    assert ratio.median <= ratio.hi95 * (1 + 1e-12)
+
+
+def test_the_same_rounds_give_the_same_bounds() -> None:
+    eager, candidate = [2.0, 2.1, 1.9, 2.2, 2.0], [1.0, 1.1, 1.0, 0.9, 1.0]
+    assert ratio_of(eager, candidate) == ratio_of(eager, candidate)
+
+
+def test_one_outlier_moves_neither_median_nor_bound_far() -> None:
+    ratio = ratio_of([2.0] * 40, [1.0] * 39 + [100.0])
+    assert ratio.median == pytest.approx(2.0)
+    assert ratio.lo95 == pytest.approx(2.0)
+    assert ratio.mean < 2.0
+
+
+def test_noise_widens_the_bounds() -> None:
+    calm, noisy = ratio_of([2.0, 2.02] * 15, [1.0] * 30), ratio_of([1.5, 2.5] * 15, [1.0] * 30)
+    assert noisy.hi95 - noisy.lo95 > calm.hi95 - calm.lo95
+
+
+def test_no_rounds_are_no_ratio() -> None:
+    with pytest.raises(ValueError, match="no rounds"):
+        ratio_of([], [])

@@ -1,0 +1,151 @@
+"""The verdict is a function of recorded facts; figures and verdicts are tied together."""
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import InvalidInput
+from app.verification.facts import CaseFact, Facts, LaunchFact, PhaseEnd, TimingFact
+from app.verification.record import Figures, RunRecord
+from app.verification.verdict import figures_of, flags_of, verdict_of
+from app.vocabulary import Verdict
+
+RIGHT = CaseFact("initial weights")
+OWN = LaunchFact(marker_seen=True, own_us=90.0, total_us=100.0, kernels={"mine": 90.0}, streams=1)
+
+
+def timing(eager: float = 2.0, candidate: float = 1.0, **values: Any) -> TimingFact:
+    rounds = 40
+    base = TimingFact(
+        eager_ms=[eager] * rounds,
+        compile_ms=[1.5] * rounds,
+        candidate_ms=[candidate] * rounds,
+        candidate_gap_ms=[0.01] * rounds,
+        gap_ms=0.01,
+        outside_ms=candidate,
+    )
+    return dataclasses.replace(base, **values)
+
+
+def good(**values: Any) -> Facts:
+    base = Facts(cases=[RIGHT], launch=OWN, timing=timing(), on_gpu=True, declared_kernels=["mine"])
+    return dataclasses.replace(base, **values)
+
+
+def case(**values: Any) -> list[CaseFact]:
+    return [dataclasses.replace(RIGHT, **values)]
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        (good(), Verdict.VERIFIED),
+        (good(timing=timing(eager=0.8)), Verdict.VERIFIED_SLOWER),
+        (good(timing=timing(eager=0.995)), Verdict.VERIFIED),
+        (good(rejections=["no class ModelNew"]), Verdict.STATIC_REJECTED),
+        (good(infrastructure=("gpu_unhealthy", "gone"), rejections=["x"]), Verdict.GPU_UNHEALTHY),
+        (good(end=PhaseEnd("load", "error", "", "ImportError")), Verdict.COMPILE_ERROR),
+        (good(end=PhaseEnd("load", "timeout")), Verdict.COMPILE_TIMEOUT),
+        (good(end=PhaseEnd("load", "died")), Verdict.RUNTIME_ERROR),
+        (good(end=PhaseEnd("correctness", "error", "", "ValueError")), Verdict.RUNTIME_ERROR),
+        (good(end=PhaseEnd("correctness", "timeout")), Verdict.TIMEOUT),
+        (good(end=PhaseEnd("correctness", "error", "", "OutOfMemoryError")), Verdict.OUT_OF_MEMORY),
+        (good(end=PhaseEnd("correctness", "error", "can't allocate memory", "RuntimeError")), Verdict.OUT_OF_MEMORY),
+        (good(end=PhaseEnd("correctness", "garbled")), Verdict.SUSPICIOUS),
+        (good(end=PhaseEnd("correctness", "error", "", "UnsupportedValue")), Verdict.INCORRECT_STRUCTURE),
+        (good(weights_mismatch="size mismatch"), Verdict.WEIGHTS_MISMATCH),
+        (good(patched=["time.perf_counter"]), Verdict.SUSPICIOUS),
+        (good(switches=["matmul.allow_tf32"]), Verdict.SUSPICIOUS),
+        (good(environment=["CUDA_LAUNCH_BLOCKING"]), Verdict.SUSPICIOUS),
+        (good(threads=1), Verdict.SUSPICIOUS),
+        (good(processes_left=1), Verdict.SUSPICIOUS),
+        (good(cases=case(mismatch="structure")), Verdict.INCORRECT_STRUCTURE),
+        (good(cases=case(mismatch="shape")), Verdict.INCORRECT_SHAPE),
+        (good(cases=case(mismatch="dtype")), Verdict.INCORRECT_DTYPE),
+        (good(cases=case(mismatch="value")), Verdict.INCORRECT_VALUE),
+        (good(cases=case(mismatch="nonfinite")), Verdict.INCORRECT_NONFINITE),
+        (good(cases=case(mismatch="value", stale=True)), Verdict.STALE_OUTPUT),
+        (good(cases=case(mutated=True, alias="input")), Verdict.MUTATED_INPUT),
+        (good(cases=case(alias="previous output")), Verdict.ALIASED_OUTPUT),
+        (good(cases=case(repeat_mismatch="value")), Verdict.NONDETERMINISTIC),
+        (good(degenerate=True), Verdict.DEGENERATE_PROBLEM),
+        (good(launch=LaunchFact()), Verdict.PROFILER_FAULT),
+        (good(launch=dataclasses.replace(OWN, own_us=0.0)), Verdict.NO_CUSTOM_KERNEL),
+        (good(launch=dataclasses.replace(OWN, knocked_out_matches=True)), Verdict.DECOY),
+        (good(declared_kernels=[]), Verdict.NO_CUSTOM_KERNEL),
+        (good(timing=timing(outside_ms=3.0)), Verdict.SUSPICIOUS),
+        (good(timing=timing(candidate_gap_ms=[0.9] * 40)), Verdict.SUSPICIOUS),
+        (good(timing=timing(output_floor_ms=5.0)), Verdict.SUSPICIOUS),
+        (good(timing=timing(mismatch="value")), Verdict.STALE_OUTPUT),
+    ],
+)  # fmt: skip
+def test_facts_lead_to_one_verdict(facts: Facts, verdict: Verdict) -> None:
+    assert verdict_of(facts) is verdict
+
+
+def test_a_control_needs_no_kernel_of_its_own() -> None:
+    assert verdict_of(good(launch=LaunchFact(), declared_kernels=[], requires_kernel=False)) is Verdict.VERIFIED
+
+
+def test_figures_are_medians_of_rounds_and_the_share_of_own_kernels() -> None:
+    figures = figures_of(good())
+    assert figures is not None
+    assert (figures.speedup, figures.speedup_vs_compile) == (pytest.approx(2.0), pytest.approx(1.5))
+    assert (figures.own_kernel_time_frac, figures.trials, figures.fast1) == (pytest.approx(0.9), 40, True)
+
+
+def test_more_than_tenfold_is_flagged_and_capped_not_refused() -> None:
+    facts = good(timing=timing(eager=36.0))
+    figures = figures_of(facts)
+    assert figures is not None
+    assert figures.score == 10.0
+    assert "excessive_speedup" in flags_of(facts)
+    assert verdict_of(facts) is Verdict.VERIFIED
+
+
+FIGURES = figures_of(good())
+
+
+def record(verdict: Verdict, figures: Figures | None, device: str = "cuda:0") -> RunRecord:
+    return RunRecord({}, {}, device, verdict, "", [], figures, {}, {}, "2026-01-01T00:00:00+00:00", 1.0)
+
+
+@given(st.sampled_from([verdict for verdict in Verdict if not verdict.is_success]))
+def test_a_failure_never_carries_figures(verdict: Verdict) -> None:
+    with pytest.raises(InvalidInput):
+        record(verdict, FIGURES)
+    assert record(verdict, None).score == 0.0
+
+
+def test_the_cpu_never_carries_figures() -> None:
+    with pytest.raises(InvalidInput):
+        record(Verdict.VERIFIED, FIGURES, "cpu-interpreter")
+
+
+def test_slower_and_faster_cannot_be_mixed_up() -> None:
+    with pytest.raises(InvalidInput):
+        record(Verdict.VERIFIED_SLOWER, FIGURES)
+    assert FIGURES is not None
+    with pytest.raises(InvalidInput):
+        record(Verdict.VERIFIED, dataclasses.replace(FIGURES, fast1=False))
+
+
+@pytest.mark.parametrize("figures", [None, FIGURES])
+def test_a_record_survives_json(figures: Figures | None) -> None:
+    before = record(Verdict.VERIFIED, figures)
+    assert RunRecord.from_json(json.loads(json.dumps(before.to_json()))) == before
+
+
+@pytest.mark.parametrize("data", [{}, {"verdict": "splendid"}, {"figures": 3}])
+def test_what_is_no_record_is_refused(data: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        RunRecord.from_json(data)
+
+
+def test_every_verdict_is_success_infrastructure_or_a_fault_of_the_kernel() -> None:
+    assert not [verdict for verdict in Verdict if verdict.is_success and verdict.is_infrastructure]
+    assert sum(verdict.is_infrastructure for verdict in Verdict) == 4
