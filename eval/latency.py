@@ -32,7 +32,7 @@ from eval.tasks import Wordings, problems, tasks
 from eval.word_statistics import statistics
 
 SEARCH = "/v1/search"
-SECONDS = 6.0
+SECONDS = 4.0
 """Longest time for one kind of task at one number of clients."""
 MOST = {1: 200, 8: 800}
 REPEATED = 20

@@ -36,7 +36,7 @@ from eval.synthetic import Generator, Synthetic, fill
 from eval.tasks import Wordings, tasks
 
 WORDINGS = ("text", "terse", "code", "paraphrase")
-SECONDS = 4.0
+SECONDS = 3.0
 """Longest time of one measurement of speed."""
 MOST = 200
 THREADS = 8
