@@ -122,7 +122,8 @@ def _searches(server: Running, clients: list[int], ids: list[str]) -> Iterator[d
     for count in clients:
         stream = tasks(seed=100 + count)
         for kind, bodies in _kinds(stream, ids).items():
-            load(server.port, SEARCH, bodies, clients=count, seconds=1.0, most=2 * count)
+            known = {"repeated": REPEATED, "id": len(ids)}.get(kind, 2 * count)
+            load(server.port, SEARCH, bodies, clients=count, seconds=20.0, most=known)
             done = load(server.port, SEARCH, bodies, clients=count, seconds=SECONDS, most=MOST.get(count, 400))
             cell = {"task": kind, "clients": count, **done.summary()}
             print(f"  {kind:11} {count} clients: p50 {cell['p50_ms']} ms, {cell['queries_per_second']} queries/s")
@@ -130,7 +131,7 @@ def _searches(server: Running, clients: list[int], ids: list[str]) -> Iterator[d
 
 
 def _kinds(stream: Iterator[Wordings], ids: list[str]) -> dict[str, Iterator[Body]]:
-    """Bodies of every kind of task. Only the repeated ones and, after the first round, the ids come more than once."""
+    """Bodies of every kind of task. Ids and repeated tasks were all asked once before they are measured."""
     again = [{"task": {"text": task.paraphrase}} for task in itertools.islice(stream, REPEATED)]
     return {
         "code": ({"task": {"code": task.code}} for task in stream),
