@@ -6,12 +6,14 @@ from its defaults, and why, stands in `settings`.
 
 import hashlib
 import importlib
+import importlib.util
 import os
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -90,8 +92,9 @@ def ace_framework(items: Sequence[Item], vectors: Vectors, embedder: Embedder) -
     """ace-framework's `retrieve_top_k`: BM25 and cosine fused by reciprocal rank."""
     from ace.core.skillbook import Skillbook
     from ace.deduplication.detector import SimilarityDetector
-    from ace.implementations.skill_rendering import retrieve_top_k
     from ace.protocols.deduplication import DeduplicationConfig
+
+    retrieve_top_k = _skill_rendering().retrieve_top_k
 
     class Detector(SimilarityDetector):  # type: ignore[misc]
         def compute_embedding(self, text: str) -> list[float]:
@@ -107,6 +110,20 @@ def ace_framework(items: Sequence[Item], vectors: Vectors, embedder: Embedder) -
         return [skill.id for skill in retrieve_top_k(book, text, top_k=top_k, detector=detector)]
 
     return search
+
+
+def _skill_rendering() -> ModuleType:
+    """ace's own module, loaded without the package around it, which imports a framework for calling language models."""
+    found = importlib.util.find_spec("ace")
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError("ace")
+    path = os.path.join(found.submodule_search_locations[0], "implementations", "skill_rendering.py")
+    spec = importlib.util.spec_from_file_location("ace_skill_rendering", path)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def mem0_faiss(items: Sequence[Item], vectors: Vectors, embedder: Embedder) -> Search:
@@ -199,8 +216,9 @@ PEERS = (
     ),
     Peer(
         "ace-framework",
-        "ace.implementations.skill_rendering",
-        "retrieve_top_k, each item one skill, vectors computed beforehand, the same sentence model in its detector",
+        "ace.deduplication",
+        "retrieve_top_k without sections or keywords, BM25 by rank-bm25, each item one skill, vectors computed "
+        "beforehand, the same sentence model in its detector",
         ace_framework,
     ),
     Peer("MiniLM + FAISS", "faiss", "whole text embedded, flat inner product", plain_faiss),

@@ -21,10 +21,10 @@ def latency(prose_ms: float, rate: float) -> dict[str, Any]:
         "peak_memory_mb": 900,
         "write_to_visible": {"write_ms": 12.0, "first_search_ms": 30.0},
         "searches": searches,
+        "encode": {"prose": {"p50_ms": 28.0, "p95_ms": 33.0}},
     }
     statistics = {"words_mean": 222.0}
     return {
-        "encode": {"prose": {"p50_ms": 28.0, "p95_ms": 33.0}},
         "word_statistics": {"real": statistics, "synthetic": statistics},
         "sizes": [size],
     }
