@@ -23,8 +23,8 @@ Mask = npt.NDArray[np.bool_]
 DEEPER = 4
 """Near-duplicates are taken out of a ranking this many times as deep as asked for, so that the rest fills up."""
 
-DENSE_BELOW = 0.8
-"""Confidence of the task's reading under which the sentence model is asked as well."""
+DENSE_BELOW = 0.3
+"""Confidence of the task's reading under which the sentence model is asked as well; above it, that adds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
