@@ -163,3 +163,11 @@ def test_the_playbooks_own_words_are_recognised_when_they_come_back(client: Test
 def test_operations_that_make_no_sense_are_refused(client: TestClient, operation: dict[str, Any], status: int) -> None:
     answer = client.post("/v1/operations", json={"operations": [operation]})
     assert answer.status_code == status, answer.text
+
+
+def test_bulk_work_is_capped(client: TestClient) -> None:
+    many = [{"op": "TAG", "id": "kpb-00001", "signal": "helpful"}] * 501
+    assert client.post("/v1/operations", json={"operations": many}).status_code == 422
+    votes = [{"id": f"str-{number:05d}", "signal": "helpful"} for number in range(1001)]
+    assert client.post("/v1/feedback", json={"items": votes}).status_code == 422
+    assert item(client, "kpb-00001")["helpful"] == 0

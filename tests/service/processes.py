@@ -15,6 +15,7 @@ import httpx
 from app.settings import Settings
 from tests.conftest import ROOT
 
+_PROCESSES: dict[str, int] = {}
 COMMAND = [sys.executable, "-m", "app.cli.main"]
 
 
@@ -56,11 +57,13 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -
 def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
     """URLs of so many server processes on one database, all ready."""
     ports = [_free_port() for _ in range(count)]
+    _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
     running = [started(settings, "serve", "--port", str(port), log=log) for port, log in zip(ports, logs, strict=True)]
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
         for url, process, log in zip(urls, running, logs, strict=True):
+            _PROCESSES[url] = process.pid
             _wait_until_ready(url, process, log)
         yield urls
     finally:
@@ -70,6 +73,11 @@ def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
             process.wait(timeout=30)
         for log in logs:
             log.close()
+
+
+def process_id(url: str) -> int:
+    """Process that serves a URL of `servers`."""
+    return _PROCESSES[url]
 
 
 def _free_port() -> int:
