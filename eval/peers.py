@@ -37,8 +37,9 @@ from eval.synthetic import Generator, Synthetic, fill
 from eval.tasks import Wordings, tasks
 
 WORDINGS = ("text", "terse", "code", "paraphrase")
-SECONDS = 3.0
-"""Longest time of one measurement of speed."""
+SECONDS = 5.0
+"""Time for one engine at one size, once for its latency and once for its queries per second."""
+SLICES = 3
 MOST = 200
 THREADS = 8
 
@@ -160,17 +161,15 @@ def _scored(
 
 
 def _speed(folder: Path, size: int, items: Sequence[Item], vectors: Vectors, embedder: Embedder) -> dict[str, Any]:
-    """Every engine's speed over the same items; the tasks are new to each, so that nothing is remembered."""
-    rows = [{"engine": "MiniLM alone (encode)", **_timed(lambda _, text: embedder.encode([text]), seed=1)}]
-    for seed, (name, search) in enumerate(_engines(items, vectors, embedder), start=2):
-        rows.append({"engine": name, **_timed(_top_ten(search), seed)})
-    services = _services(folder)
-    wish = Wish()
-    core: Ask = lambda wording, text: services.search.find(_task(wording, text), wish)  # noqa: E731
-    rows.append({"engine": "Kernel Playbook, in process", **_timed(core, seed=50)})
-    services.database.dispose()
+    """Every engine's speed over the same items."""
+    asks: dict[str, Ask] = {"MiniLM alone (encode)": lambda _, text: embedder.encode([text])}
+    asks.update({name: _top_ten(search) for name, search in _engines(items, vectors, embedder)})
+    services, wish = _services(folder), Wish()
+    asks["Kernel Playbook, in process"] = lambda wording, text: services.search.find(_task(wording, text), wish)
     with running(folder, "minilm") as server:
-        rows.append({"engine": "Kernel Playbook, over HTTP", **_timed(_over_http(server.port), seed=60)})
+        asks["Kernel Playbook, over HTTP"] = _over_http(server.port)
+        rows = timed(asks, SECONDS)
+    services.database.dispose()
     for row in rows:
         print(f"{size:6} {row['engine']:28} p50 {row['p50_ms']:8.2f} ms {row['queries_per_second']:8.1f} queries/s")
     return {"items": size, "engines": rows}
@@ -191,31 +190,48 @@ def _over_http(port: int) -> Ask:
     return ask
 
 
-def _timed(ask: Ask, seed: int) -> dict[str, Any]:
-    """p50 in milliseconds by wording with one thread; queries per second with several."""
-    stream = _stream(tasks(seed))
-    for _ in range(len(WORDINGS)):
-        ask(*next(stream))
-    times: dict[str, list[float]] = {wording: [] for wording in WORDINGS}
-    deadline = time.perf_counter() + SECONDS
-    for wording, text in itertools.islice(stream, MOST):
-        began = time.perf_counter()
-        ask(wording, text)
-        times[wording].append((time.perf_counter() - began) * 1000)
-        if time.perf_counter() > deadline:
+def timed(asks: Mapping[str, Ask], seconds: float) -> list[dict[str, Any]]:
+    """p50 in milliseconds by wording with one thread, and queries per second with several, of every engine.
+
+    The engines take turns, task by task and then slice by slice, so that a machine that others use as well is no faster
+    for one than for another. The tasks are new to each, so that nothing is remembered; `seconds` is a share per engine.
+    """
+    streams = {name: _stream(tasks(seed)) for seed, name in enumerate(asks, start=1)}
+    for name, ask in asks.items():
+        for _ in WORDINGS:
+            ask(*next(streams[name]))
+    times: dict[str, dict[str, list[float]]] = {name: {wording: [] for wording in WORDINGS} for name in asks}
+    deadline = time.perf_counter() + seconds * len(asks)
+    for turn in range(MOST):
+        for name, ask in asks.items():
+            wording, text = next(streams[name])
+            began = time.perf_counter()
+            ask(wording, text)
+            times[name][wording].append((time.perf_counter() - began) * 1000)
+        if time.perf_counter() > deadline and turn >= len(WORDINGS):
             break
+    slices: dict[str, list[tuple[int, float]]] = {name: [] for name in asks}
+    for _ in range(SLICES):
+        for name, ask in asks.items():
+            slices[name].append(_slice(ask, streams[name], seconds / SLICES))
+    return [{"engine": name, **_figures(times[name], slices[name])} for name in asks]
+
+
+def _figures(times: Mapping[str, Sequence[float]], slices: Sequence[tuple[int, float]]) -> dict[str, Any]:
     by_wording = {f"{wording}_p50_ms": round(percentile(found, 0.5), 3) for wording, found in times.items() if found}
     p50 = percentile([value for found in times.values() for value in found], 0.5)
-    return {"p50_ms": round(p50, 3), **by_wording, "queries_per_second": round(_rate(ask, stream), 1)}
+    rate = sum(count for count, _ in slices) / sum(wall for _, wall in slices)
+    return {"p50_ms": round(p50, 3), **by_wording, "queries_per_second": round(rate, 1)}
 
 
-def _rate(ask: Ask, stream: Iterator[tuple[str, str]]) -> float:
-    """Queries per second that THREADS threads get answered."""
-    lock, done = threading.Lock(), []
+def _slice(ask: Ask, stream: Iterator[tuple[str, str]], seconds: float) -> tuple[int, float]:
+    """How many queries THREADS threads get answered that are begun in so many seconds, and how long all took."""
+    lock = threading.Lock()
+    done: list[float] = []
     began = time.perf_counter()
 
     def work() -> None:
-        while time.perf_counter() - began < SECONDS:
+        while time.perf_counter() - began < seconds:
             with lock:
                 asked = next(stream)
             ask(*asked)
@@ -226,7 +242,7 @@ def _rate(ask: Ask, stream: Iterator[tuple[str, str]]) -> float:
         thread.start()
     for thread in threads:
         thread.join()
-    return len(done) / (max(done) - began) if done else 0.0
+    return len(done), time.perf_counter() - began
 
 
 def _stream(source: Iterator[Wordings]) -> Iterator[tuple[str, str]]:

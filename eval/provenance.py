@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "eval" / "results"
 SHARED = ROOT.parent / "shared"
 _PACKAGES = ("torch", "sentence-transformers", "faiss-cpu", "numpy", "fastapi", "SQLAlchemy")
+_PEERS = ("mem0ai", "ace-framework", "bm25s", "rank-bm25", "qdrant-client", "fastembed")
 
 
 def provenance() -> dict[str, Any]:
@@ -22,7 +23,7 @@ def provenance() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.platform()},
         "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "packages": {name: found for name in _PACKAGES + _PEERS if (found := _version(name)) is not None},
     }
 
 

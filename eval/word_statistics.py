@@ -1,6 +1,7 @@
 """Statistics of words by which a synthetic corpus is compared with the real one."""
 
 import math
+import random
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -82,7 +83,7 @@ def statistics(texts: Sequence[str]) -> dict[str, float]:
         distinct_words_mean=float(np.mean([len(set(found)) for found in split])),
         vocabulary=len(counts),
         zipf_slope=zipf_slope(texts),
-        heaps_exponent=growth(texts).exponent,
+        heaps_exponent=growth(random.Random(0).sample(texts, len(texts))).exponent,
         once_share=sum(count == 1 for count in counts.values()) / max(len(counts), 1),
     )
     return {name: round(value, 4) for name, value in asdict(measured).items()}
