@@ -73,8 +73,7 @@ class Catalog:
 
     def current(self) -> Snapshot:
         """The snapshot of the newest committed corpus version."""
-        with self._database.read() as session:
-            version = corpus.version(session)
+        version = corpus.version(self._database)
         snapshot = self._snapshot
         if snapshot is not None and snapshot.version >= version:
             return snapshot

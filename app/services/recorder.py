@@ -17,6 +17,9 @@ WAITING = 10_000
 
 BATCH = 500
 
+PATIENCE = 0.2
+"""Seconds that the first record of a batch waits for others, unless somebody wants to read them."""
+
 
 class Recorder:
     """Writes context records in the background, a batch a transaction."""
@@ -26,6 +29,7 @@ class Recorder:
         self._waiting: queue.Queue[ContextRecord | None] = queue.Queue(WAITING)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._wanted = threading.Event()
 
     def keep(self, record: ContextRecord) -> None:
         """Takes a record; it is in the database soon after."""
@@ -38,19 +42,23 @@ class Recorder:
     def flush(self) -> None:
         """Returns once everything that was taken is in the database."""
         if self._thread is not None:
+            self._wanted.set()
             self._waiting.join()
+            self._wanted.clear()
 
     def close(self) -> None:
         """Writes what waits, and ends."""
         with self._lock:
             thread, self._thread = self._thread, None
         if thread is not None:
+            self._wanted.set()
             self._waiting.put(None)
             thread.join()
 
     def _work(self) -> None:
         while True:
             batch = [self._waiting.get()]
+            self._wanted.wait(PATIENCE)
             while len(batch) < BATCH and not self._waiting.empty():
                 batch.append(self._waiting.get_nowait())
             try:

@@ -16,6 +16,7 @@ from app.models import (
     WordingRow,
 )
 from app.records import Baseline, Item, Measurement, Problem, Reader
+from app.store.database import Database
 from app.store.rows import item_of
 from app.vocabulary import RunState, Verdict
 
@@ -50,9 +51,9 @@ def state(session: Session) -> CorpusState:
     return CorpusState(row.identity, row.version, row.facts_version, row.model_id, row.dimension)
 
 
-def version(session: Session) -> int:
+def version(database: Database) -> int:
     """The present corpus version alone; every answer begins with it."""
-    return session.exec(select(CorpusStateRow.version)).one()
+    return int(database.scalar("SELECT version FROM corpus_state") or 0)
 
 
 def lock(session: Session) -> None:

@@ -1,7 +1,7 @@
 """Opening the database, and the one place where transactions begin, commit and roll back."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,22 @@ class Database:
         with self._session(write=True) as session:
             yield session
             session.commit()
+
+    def scalar(self, statement: str) -> Any:
+        """The one value that a plain SQL statement asks for, without a session or a transaction around it.
+
+        For the one question that every answer begins with; a session would cost more than the question.
+        """
+        with explained(self.settings), closing(self.engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            try:
+                cursor.execute(statement)
+                row = cursor.fetchone()
+            except self.engine.dialect.loaded_dbapi.Error as fault:
+                raise DatabaseUnavailable(_advice_on(str(fault), self.settings)) from fault
+            finally:
+                cursor.close()
+        return row[0] if row else None
 
     def dispose(self) -> None:
         """Closes all connections."""
@@ -120,7 +136,11 @@ def _make_folder(database: str | None) -> None:
 
 
 def _advice(fault: DBAPIError, settings: Settings) -> str:
-    reason = str(fault.orig).strip().splitlines()[0] if fault.orig else "no reason given"
+    return _advice_on(str(fault.orig) if fault.orig else "", settings)
+
+
+def _advice_on(message: str, settings: Settings) -> str:
+    reason = next(iter(message.strip().splitlines()), "no reason given")
     lowered = reason.lower()
     if "locked" in lowered or "busy" in lowered:
         return f"The database stayed busy for {settings.busy_timeout_ms} ms ({reason}). Try again."
