@@ -31,6 +31,9 @@ machine, the versions and the date that it comes from. `make bench` measures eve
 | `python -m eval.reproduction` | every context of the seed documents, byte for byte |
 | `python -m eval.latency` | searches over HTTP, memory, start, writes (`--sizes 1000,10000,100000`) |
 | `python -m eval.peers` | other retrievers and ours in one run (extra `bench`) |
+| `python -m eval.quality` | the ranking core on the development queries, against simpler rankings |
+
+Kernels that were judged on an NVIDIA H200 are in [results/verification/h200.md](results/verification/h200.md).
 
 Machines are shared and differ: read the times as ratios to the sentence model's encode time of the same run.
 """
