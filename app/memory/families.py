@@ -21,9 +21,6 @@ _LEVELS_1_2: tuple[tuple[str, str], ...] = (
     (r"(?i:reduction|arg(?:max|min))", "reduction"),
 )
 
-FAMILY_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
-"""What a family may be called."""
-
 
 def family_of(name: str, level: int) -> str:
     """Family of a problem by its name: the first matching rule of its level decides.

@@ -1,6 +1,4 @@
-"""The vector index port and its FAISS adapter: rows in, rows and cosines out."""
-
-from typing import Protocol
+"""The vector index, by FAISS: rows in, rows and cosines out."""
 
 import faiss
 import numpy as np
@@ -17,16 +15,6 @@ faiss.omp_set_num_threads(1)
 
 DENSE_CANDIDATES = 1024
 """Rows whose cosine takes part in a ranking; others count as having none."""
-
-
-class VectorIndex(Protocol):
-    """Nearest neighbours by cosine among rows that are numbered from 0."""
-
-    def nearest(self, query: Vectors, count: int, allowed: Mask | None = None) -> tuple[Rows, Vectors]:
-        """Up to `count` allowed rows with their cosines, best first. The mask acts before the cut."""
-
-    def similarities(self, query: Vectors, allowed: Mask) -> Vectors:
-        """Cosines of the nearest allowed rows at their places in an array of shape (rows,), 0 elsewhere."""
 
 
 class FaissIndex:

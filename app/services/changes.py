@@ -44,7 +44,7 @@ class Changes:
         return self._version
 
     def known(self, item_id: str) -> Item:
-        """The item of that id; UnknownItem names the item that it was merged into, if it was."""
+        """The item of that id in whatever status, or UnknownItem."""
         item = items.get(self.session, item_id)
         if item is None:
             raise UnknownItem(f"There is no item {item_id!r}.")
@@ -99,6 +99,8 @@ class Changes:
         item = changed(before)
         if item == before:
             return before
+        if item.status is not ItemStatus.RETIRED and before.status is ItemStatus.RETIRED:
+            self._refuse_merged(item_id)
         if item.text != before.text:
             if item.kernel is None:
                 self._refuse_duplicate(item.kind, item.text, but=item_id)
@@ -160,6 +162,12 @@ class Changes:
             return merged
         new = normalised(text)
         return self.change(into, lambda item: replace(item, text=new), RevisionReason.MERGE, note=note)
+
+    def _refuse_merged(self, item_id: str) -> None:
+        """An item that was merged away comes back by undoing the merge: its votes are counted where its id leads."""
+        leads = redirects.resolved(self.session, [item_id]).get(item_id)
+        if leads is not None:
+            raise Conflict(f"{item_id} was merged into {leads}. Undo the merge, which gives its votes back as well.")
 
     def _follow(self, gone: set[str], into: str) -> None:
         """References to the ids that are gone, in the texts of other living items, lead to the one that stays."""

@@ -12,6 +12,7 @@ from app.services.changes import Changes, with_state
 from app.services.curation import Curator, edited, require_vocabulary
 from app.services.deriving import require_same_model, vector_of
 from app.store import history, redirects
+from app.store.database import Session
 from app.vocabulary import ItemKind, ItemStatus, OperationKind, RevisionReason, Signal
 
 MOST_OPERATIONS = 500
@@ -89,7 +90,9 @@ def undo(curator: Curator, batch: str) -> BatchResult:
         taken_back = [event for event in events if not history.is_taken_back(session, event.uid)]
         for event in taken_back:
             changes.vote(event.item_id, -event.helpful, -event.harmful, reason=f"undo of {batch}", reverts=event.uid)
-        redirects.remove(session, redirects.of_batch(session, batch))
+        merged = redirects.of_batch(session, batch)
+        _refuse_merged_further(session, merged)
+        redirects.remove(session, merged)
         newest: dict[str, int] = {}
         for revision in revisions:
             newest[revision.item_id] = max(revision.version, newest.get(revision.item_id, 0))
@@ -98,6 +101,14 @@ def undo(curator: Curator, batch: str) -> BatchResult:
         if not taken_back and not results:
             raise Conflict(f"The batch {batch} was taken back before.")
     return BatchResult(batch, False, tuple(OperationResult(OperationKind.UPDATE, item) for item in results))
+
+
+def _refuse_merged_further(session: Session, merged: Sequence[str]) -> None:
+    """A merge whose survivor was merged away itself is undone after that one: the votes have moved on."""
+    present = redirects.every(session)
+    for old in merged:
+        if present[old] in present:
+            raise Conflict(f"{present[old]} was merged into {present[present[old]]} since. Undo that merge first.")
 
 
 def _restored(changes: Changes, item_id: str, version: int, expected: int) -> Item:

@@ -171,3 +171,27 @@ def test_bulk_work_is_capped(client: TestClient) -> None:
     votes = [{"id": f"str-{number:05d}", "signal": "helpful"} for number in range(1001)]
     assert client.post("/v1/feedback", json={"items": votes}).status_code == 422
     assert item(client, "kpb-00001")["helpful"] == 0
+
+
+def test_a_merge_is_undone_after_the_merges_that_followed_it(client: TestClient) -> None:
+    first, second = two(client)
+    third = client.post("/v1/bullets", json={"text": "A third one."}).json()["id"]
+    one = batch(client, {"op": "MERGE", "ids": [first, second], "into": second})["batch_id"]
+    two_more = batch(client, {"op": "MERGE", "ids": [second, third], "into": third})["batch_id"]
+    assert client.post(f"/v1/operations/{one}/revert").status_code == 409
+    assert item(client, third)["helpful"] == 7
+    for batch_id in (two_more, one):
+        assert client.post(f"/v1/operations/{batch_id}/revert").status_code == 200
+    assert [item(client, item_id)["helpful"] for item_id in (first, second, third)] == [3, 4, 0]
+
+
+def test_a_merged_item_comes_back_by_undoing_the_merge_only(client: TestClient) -> None:
+    first, second = two(client)
+    batch(client, {"op": "MERGE", "ids": [first, second], "into": first})
+    gone = item(client, second)
+    path = f"/v1/bullets/{second}"
+    revert = client.post(f"{path}/revert", json={"version": gone["version"], "to_version": 1})
+    edit = client.patch(path, json={"version": gone["version"], "status": "active"})
+    assert (revert.status_code, edit.status_code) == (409, 409)
+    assert first in revert.json()["detail"]
+    assert item(client, second)["status"] == "retired"
