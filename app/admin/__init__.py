@@ -1,0 +1,1 @@
+"""The curators' pages, rendered on the server."""

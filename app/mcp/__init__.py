@@ -1,0 +1,1 @@
+"""The playbook as tools for agents, over the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""Works off verification runs, one process a GPU."""
