@@ -13,6 +13,7 @@ from app.api import (
     feedback,
     findings,
     health,
+    kernels,
     operations,
     problem_details,
     search,
@@ -41,7 +42,19 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, health):
+    for module in (
+        search,
+        context,
+        feedback,
+        bullets,
+        kernels,
+        operations,
+        findings,
+        facts,
+        vocabulary,
+        exchange,
+        health,
+    ):
         app.include_router(module.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
     app.add_middleware(RequestId)
