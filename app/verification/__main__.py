@@ -5,8 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from app.errors import InvalidInput
+from app.errors import EditedBundle, InvalidInput
 from app.verification.batch import Job, verify_many
+from app.verification.bundle import is_bundle, judge_bundle, open_bundle
 from app.verification.candidate import read_candidate
 from app.verification.judge import verify
 from app.verification.problem import read_problem
@@ -23,12 +24,17 @@ def main(arguments: list[str] | None = None) -> int:
     device = "cpu" if options.cpu else f"cuda:{options.gpu}"
     limits = (CPU_LIMITS if options.cpu else GPU_LIMITS).changed(with_compile=not (options.cpu or options.no_compile))
     try:
-        if options.bundle:
+        if options.bundle and is_bundle(options.bundle):
+            records = judge_bundle(open_bundle(options.bundle), device, limits, options.workers)
+        elif options.bundle:
             records = verify_many(_jobs(options.bundle), device, limits, workers=options.workers)
         else:
             records = [verify(read_problem(options.problem), read_candidate(options.candidate), device, limits)]
-    except InvalidInput as fault:
+    except (InvalidInput, EditedBundle) as fault:
         print(fault.detail, file=sys.stderr)
+        return 1
+    except OSError as fault:
+        print(f"the results cannot be written: {fault}", file=sys.stderr)
         return 1
     _show(records, as_json=options.json, as_list=bool(options.bundle))
     return 0
@@ -39,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--problem", type=Path, help="problem file: Model, get_inputs, get_init_inputs")
     parser.add_argument("--candidate", type=Path, help="candidate file: ModelNew")
     parser.add_argument(
-        "--bundle", type=Path, help="folder with bundle.json: [{problem, candidate}], paths in the folder"
+        "--bundle", type=Path, help="exported bundle, or a folder with bundle.json: [{problem, candidate}]"
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--gpu", type=int, default=0, help="index of the GPU")
