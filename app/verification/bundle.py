@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ def open_bundle(folder: Path) -> Bundle:
 
 def judge_bundle(
     bundle: Bundle,
-    device: str,
+    device: str | Sequence[str],
     limits: Limits | None = None,
     workers: int | None = None,
     on_record: Callable[[Work, RunRecord], None] = lambda _work, _record: None,
