@@ -43,7 +43,7 @@ def verify(
     if problem is not None and candidate is not None:
         limits, device = (CPU_LIMITS, "cpu") if cpu else (GPU_LIMITS, f"cuda:{gpu}")
         record = judge(read_problem(problem), read_candidate(candidate), device, limits)
-        say(json.dumps(record.to_json(), indent=1) if as_json else _line(candidate.name, record))
+        say(json.dumps(record.to_json(), indent=1) if as_json else line_of(candidate.name, record))
         return
     database = Database(Settings())
     ensure_migrated(database)
@@ -66,11 +66,12 @@ def _show(judged: list[Judged], *, as_json: bool) -> None:
         say(
             f"{entry.item_id}: not judged, {entry.reason}"
             if entry.record is None
-            else _line(entry.item_id, entry.record)
+            else line_of(entry.item_id, entry.record)
         )
 
 
-def _line(name: str, record: RunRecord) -> str:
+def line_of(name: str, record: RunRecord) -> str:
+    """One run for a person."""
     figures = record.figures
     speed = f"  {figures.speedup:.2f}x (at least {figures.speedup_lo95:.2f}x)" if figures is not None else ""
     return f"{name}: {record.verdict.value}{speed}  {record.detail}".rstrip()
