@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, complain, progress_bars, say, say_json
+from app.cli.output import AsJson, complain, errors, say, say_json
+from app.cli.run_board import run_board
 from app.cli.verify import Folders, Kernels, line_of
 from app.errors import InvalidInput
 from app.services.bundle_export import export_bundle
@@ -15,6 +16,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.verification import CPU_LIMITS, GPU_LIMITS
 from app.verification.bundle import judge_bundle, open_bundle
+from app.verification.gpus import gpu_names
 
 group = typer.Typer(help="Judge kernels on a GPU host without database or network.", no_args_is_help=True)
 
@@ -47,16 +49,23 @@ def export(
 @group.command("run")
 def run(
     folder: Annotated[Path, typer.Argument(help="The bundle's folder.", show_default=False)],
-    gpu: Annotated[int, typer.Option(min=0, help="Index of the GPU.")] = 0,
+    gpu: Annotated[str, typer.Option(help="Index of the GPU, or `all`.")] = "0",
     cpu: Annotated[bool, typer.Option("--cpu", help="Triton's interpreter: verdicts without figures.")] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Runs side by side.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Judges what a bundle orders and has no result yet; needs neither database nor settings."""
     bundle = open_bundle(folder)
-    limits, device = (CPU_LIMITS, "cpu") if cpu else (GPU_LIMITS, f"cuda:{gpu}")
-    with progress_bars(judged=len(bundle.waiting)) as progress:
-        judge_bundle(bundle, device, limits, workers, lambda _work, _record: progress("judged", 1))
+    devices = ["cpu"] if cpu else _devices(gpu)
+    with run_board(errors, len(bundle.waiting)) as board:
+        judge_bundle(
+            bundle,
+            devices,
+            CPU_LIMITS if cpu else GPU_LIMITS,
+            workers,
+            on_record=lambda work, record: board.done(work.item_id, record.verdict.value),
+            on_phase=lambda work, phase: board.phase(work.item_id, phase),
+        )
     if as_json:
         say_json({item_id: record.to_json() for item_id, record in bundle.judged.items()})
         return
@@ -80,6 +89,15 @@ def bring_back(
         say(f"{item_id}: its run is kept apart and counts for nothing: {reason}")
     for item_id in done.not_judged:
         complain(f"{item_id}: not judged yet")
+
+
+def _devices(gpu: str) -> list[str]:
+    if gpu != "all":
+        return [f"cuda:{gpu}"]
+    found = [f"cuda:{index}" for index in gpu_names()]
+    if not found:
+        raise InvalidInput("nvidia-smi shows no GPU here; --cpu judges without figures.")
+    return found
 
 
 def _database() -> Database:

@@ -32,12 +32,14 @@ def verify_kernels(
     item_ids: Sequence[str] | None,
     folders: Iterable[Path],
     gpu: int | None,
-    progress: Callable[[int], None] = lambda _: None,
+    on_done: Callable[[str, str], None] = lambda _item_id, _verdict: None,
+    on_phase: Callable[[str, str], None] = lambda _item_id, _phase: None,
 ) -> list[Judged]:
     """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each finished run.
 
     `folders` hold problem files: `<slug>.py`, or a KernelBench checkout. A kernel whose problem is not among them, or
-    differs from the problem that is known under that id, is not judged, and the answer says why.
+    differs from the problem that is known under that id, is not judged, and the answer says why. `on_phase` and
+    `on_done` are told of each kernel's phases and verdict by the threads that judge.
     """
     with database.read() as session:
         items = {item.id: item for item in corpus.items_since(session, -1) if item.kernel is not None and item.shown}
@@ -50,7 +52,13 @@ def verify_kernels(
     jobs = [(item, _job(item, path)) for item, path in found if path is not None]
     limits = CPU_LIMITS if gpu is None else GPU_LIMITS
     device = "cpu" if gpu is None else f"cuda:{gpu}"
-    records = verify_many([job for _, job in jobs], device, limits, on_record=lambda _index, _record: progress(1))
+    records = verify_many(
+        [job for _, job in jobs],
+        device,
+        limits,
+        on_record=lambda index, record: on_done(jobs[index][0].id, record.verdict.value),
+        on_phase=lambda index, phase: on_phase(jobs[index][0].id, phase),
+    )
     judged = {item.id: record for (item, _), record in zip(jobs, records, strict=True)}
     keep_runs(database, judged)
     reason = "its problem's file is not in any folder given, or differs from the problem that is known"

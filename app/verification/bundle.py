@@ -142,6 +142,7 @@ def judge_bundle(
     limits: Limits | None = None,
     workers: int | None = None,
     on_record: Callable[[Work, RunRecord], None] = lambda _work, _record: None,
+    on_phase: Callable[[Work, str], None] = lambda _work, _phase: None,
 ) -> list[RunRecord]:
     """Judge what is waiting and keep each result as it comes; the records of everything that has one by now.
 
@@ -157,7 +158,14 @@ def judge_bundle(
         bundle.keep(waiting[index], record)
         on_record(waiting[index], record)
 
-    verify_many([bundle.job(work) for work in waiting], device, limits, workers=workers, on_record=keep)
+    verify_many(
+        [bundle.job(work) for work in waiting],
+        device,
+        limits,
+        workers=workers,
+        on_record=keep,
+        on_phase=lambda index, phase: on_phase(waiting[index], phase),
+    )
     return [bundle.judged[work.item_id] for work in bundle.manifest.work if work.item_id in bundle.judged]
 
 
