@@ -7,9 +7,12 @@
     |   |-- BudgetTooSmall      422
     |   `-- UnreadableImport    422  the file as a whole is missing, empty, binary or of no known format
     |-- UnknownItem             404
+    |-- UnknownRun              404
+    |-- UnknownNight            404
     |-- Conflict                409
     |   |-- StaleVersion        409
-    |   `-- DuplicateItem       409
+    |   |-- DuplicateItem       409
+    |   `-- NoWorker            409
     |-- BodyTooLarge            413
     `-- Unavailable             503  the service cannot answer now; the text says what to do
         |-- DatabaseUnavailable 503
@@ -79,6 +82,20 @@ class UnknownItem(PlaybookError):
     title = "Unknown item"
 
 
+class UnknownRun(PlaybookError):
+    """No verification run has that id."""
+
+    status = 404
+    title = "Unknown run"
+
+
+class UnknownNight(PlaybookError):
+    """There was no night of that date."""
+
+    status = 404
+    title = "Unknown night"
+
+
 class Conflict(PlaybookError):
     """The request contradicts the present state."""
 
@@ -96,6 +113,12 @@ class DuplicateItem(Conflict):
     """An item with that id or that very text exists; `id` names it."""
 
     title = "Duplicate item"
+
+
+class NoWorker(Conflict):
+    """No worker lives that could judge, and the request names no hardware to wait for."""
+
+    title = "No worker"
 
 
 class BodyTooLarge(PlaybookError):

@@ -15,6 +15,7 @@ from app.api import (
     health,
     operations,
     problem_details,
+    runs,
     search,
     vocabulary,
 )
@@ -41,7 +42,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, health):
+    for module in (search, context, feedback, bullets, operations, findings, facts, runs, vocabulary, exchange, health):
         app.include_router(module.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
     app.add_middleware(RequestId)

@@ -28,7 +28,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": description, "content": {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}}
     for status, description in (
         (400, "The body is not JSON"),
-        (404, "Unknown item"),
+        (404, "Unknown item, run or night"),
         (409, "Conflict with the present state"),
         (413, "Body too large"),
         (422, "Invalid input"),

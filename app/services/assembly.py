@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.retrieval.embedder import Embedder, chosen_embedder
 from app.services.catalog import Catalog
 from app.services.context import ContextRenderer
+from app.services.queue import Queue
 from app.services.ranking import Ranker
 from app.services.recorder import Recorder
 from app.services.search import Search
@@ -25,6 +26,7 @@ class Services:
     search: Search
     contexts: ContextRenderer
     recorder: Recorder
+    queue: Queue
 
 
 def assembled(settings: Settings) -> Services:
@@ -44,4 +46,5 @@ def assembled(settings: Settings) -> Services:
         search=Search(catalog, tasks, ranker, recorder),
         contexts=ContextRenderer(catalog, tasks, ranker, recorder),
         recorder=recorder,
+        queue=Queue(settings),
     )
