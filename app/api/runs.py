@@ -6,13 +6,14 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Query, status
 from pydantic import BaseModel, Field
 
-from app.api.deps import CuratorDep, DatabaseDep, ServicesDep
+from app.api.deps import DatabaseDep, ServicesDep
+from app.api.guard import READS, require
 from app.api.problem_details import answers
 from app.api.schemas import Listing, Request, Speedup
 from app.api.texts import Name
-from app.records import Night, Run
+from app.records import Caller, Night, Run
 from app.services import nights, runs, work_orders
-from app.vocabulary import NightState, OrderReason, RunState, Verdict
+from app.vocabulary import NightState, OrderReason, RunState, Scope, Verdict
 
 router = APIRouter(prefix="/v1", tags=["verification"])
 
@@ -108,15 +109,15 @@ class NightOut(BaseModel):
     responses=answers(400, 404, 409, 413, 422, 503),
 )
 def verify_kernel(
-    services: ServicesDep, curator: CuratorDep, item_id: Name, wish: VerifyIn | None = None
+    services: ServicesDep, caller: Annotated[Caller, require(Scope.VERIFY)], item_id: Name, wish: VerifyIn | None = None
 ) -> Listing[RunOut]:
     """Orders a run of a kernel; poll GET /v1/runs/{id} for its progress. A run that waits already is returned."""
     hardware = wish.hardware if wish else []
-    placed = work_orders.order(services.database, services.queue, [item_id], hardware, actor=curator.actor)
+    placed = work_orders.order(services.database, services.queue, [item_id], hardware, actor=caller.name)
     return Listing(items=[RunOut.of(run) for run in placed], total=len(placed))
 
 
-@router.get("/runs", operation_id="list_runs", responses=answers(422, 503))
+@router.get("/runs", operation_id="list_runs", dependencies=READS, responses=answers(422, 503))
 def list_runs(
     database: DatabaseDep,
     cursor: Name | None = None,
@@ -143,13 +144,13 @@ def list_runs(
     return Listing(items=[RunOut.of(run) for run in found.runs], total=found.total, next_cursor=found.next_cursor)
 
 
-@router.get("/runs/{run_id}", operation_id="get_run", responses=answers(404, 422, 503))
+@router.get("/runs/{run_id}", operation_id="get_run", dependencies=READS, responses=answers(404, 422, 503))
 def get_run(database: DatabaseDep, run_id: Name) -> RunDetailOut:
     """One run: how far it is, and when it is finished its verdict, figures and evidence."""
     return RunDetailOut.of(runs.get_run(database, run_id))
 
 
-@router.get("/nights", operation_id="list_nights", responses=answers(422, 503))
+@router.get("/nights", operation_id="list_nights", dependencies=READS, responses=answers(422, 503))
 def list_nights(
     database: DatabaseDep, cursor: NightDate | None = None, limit: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> Listing[NightOut]:
@@ -158,7 +159,7 @@ def list_nights(
     return Listing(items=[NightOut.of(n) for n in found.nights], total=found.total, next_cursor=found.next_cursor)
 
 
-@router.get("/nights/{date}", operation_id="get_night", responses=answers(404, 422, 503))
+@router.get("/nights/{date}", operation_id="get_night", dependencies=READS, responses=answers(404, 422, 503))
 def get_night(database: DatabaseDep, date: NightDate) -> NightOut:
     """One nightly job with its summary."""
     return NightOut.of(nights.get_night(database, date))

@@ -1,7 +1,7 @@
 """Work orders: verification runs that are queued, claimed and fenced; nights, workers, and demotions of kernels.
 
 Revision ID: 0003
-Revises: 0001
+Revises: 0002
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from app.models.columns import UtcDateTime
 
 revision = "0003"
-down_revision = "0001"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 
