@@ -17,6 +17,7 @@ from app.api import (
     keys,
     operations,
     problem_details,
+    runs,
     search,
     vocabulary,
 )
@@ -35,6 +36,7 @@ _GUARDED = (
     feedback,
     bullets,
     kernels,
+    runs,
     operations,
     findings,
     facts,

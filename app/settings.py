@@ -23,6 +23,14 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
+    queue_url: str = Field(default="", description="Queue of the workers; empty means a SQLite file under VAR_DIR.")
+    problems: str = Field(default="bullets/problems", description="Folders of problem files, joined by colons.")
+    worker_silence_s: float = Field(
+        default=60.0, gt=0, description="Seconds without heartbeat after which a run is requeued."
+    )
+    run_attempts: int = Field(
+        default=3, ge=1, description="Workers that may fall silent over a run before it is given up."
+    )
     log_level: str = Field(default="info", description="uvicorn's log level.")
 
     @property
