@@ -13,6 +13,7 @@ from app.api import (
     feedback,
     findings,
     health,
+    imports,
     operations,
     problem_details,
     search,
@@ -41,8 +42,21 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, health):
+    for module in (
+        search,
+        context,
+        feedback,
+        bullets,
+        operations,
+        findings,
+        facts,
+        vocabulary,
+        exchange,
+        imports,
+        health,
+    ):
         app.include_router(module.router)
-    app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
+    streamed = {"/v1/import": chosen.max_import_bytes}
+    app.add_middleware(BodyLimit, limit=chosen.max_body_bytes, streamed=streamed)
     app.add_middleware(RequestId)
     return app

@@ -20,6 +20,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
     threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
+    max_import_bytes: int = Field(default=256_000_000, gt=0, description="Largest file of POST /v1/import, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
     log_level: str = Field(default="info", description="uvicorn's log level.")
