@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from app.api.deps import CuratorDep, ServicesDep
+from app.api.guard import CURATES
 from app.api.problem_details import answers
 from app.errors import InvalidInput
 from app.services.documents import ImportFormat
 from app.services.importing import import_upload
 from app.services.load import ImportReport
 
-router = APIRouter(prefix="/v1", tags=["exchange"])
+router = APIRouter(prefix="/v1", tags=["exchange"], dependencies=CURATES)
 
 FileName = Annotated[
     str,
