@@ -46,7 +46,19 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, imports, keys):
+    for module in (
+        search,
+        context,
+        feedback,
+        bullets,
+        operations,
+        findings,
+        facts,
+        vocabulary,
+        exchange,
+        imports,
+        keys,
+    ):
         app.include_router(module.router, responses=answers(401, 403))
     app.include_router(health.router)
     streamed = {"/v1/import": chosen.max_import_bytes}
