@@ -14,6 +14,7 @@ from app.api import (
     findings,
     health,
     imports,
+    kernels,
     keys,
     operations,
     problem_details,
@@ -30,6 +31,22 @@ from app.settings import Settings
 from app.version import VERSION
 
 __all__ = ["VERSION", "create_app"]
+
+_GUARDED = (
+    search,
+    context,
+    feedback,
+    bullets,
+    kernels,
+    operations,
+    findings,
+    facts,
+    vocabulary,
+    exchange,
+    imports,
+    keys,
+)
+"""Modules of the routes that need a key."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -49,19 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (
-        search,
-        context,
-        feedback,
-        bullets,
-        operations,
-        findings,
-        facts,
-        vocabulary,
-        exchange,
-        imports,
-        keys,
-    ):
+    for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403))
     app.include_router(health.router)
     app.router.routes.append(door.route)
