@@ -13,6 +13,7 @@ from app.api import (
     feedback,
     findings,
     health,
+    imports,
     kernels,
     keys,
     operations,
@@ -24,11 +25,13 @@ from app.api import (
 from app.api.guard import Guard
 from app.api.middleware import BodyLimit, RequestId
 from app.api.problem_details import answers
+from app.mcp import door
 from app.services.assembly import assembled
 from app.services.start import prepare
 from app.settings import Settings
+from app.version import VERSION
 
-VERSION = "0.1.0"
+__all__ = ["VERSION", "create_app"]
 
 _GUARDED = (
     search,
@@ -42,6 +45,7 @@ _GUARDED = (
     facts,
     vocabulary,
     exchange,
+    imports,
     keys,
 )
 """Modules of the routes that need a key."""
@@ -57,7 +61,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         prepare(services)
         app.state.services = services
         try:
-            yield
+            async with door.opened(services, VERSION) as app.state.mcp:
+                yield
         finally:
             services.close()
 
@@ -66,7 +71,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403))
     app.include_router(health.router)
-    app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
+    app.router.routes.append(door.route)
+    streamed = {"/v1/import": chosen.max_import_bytes}
+    app.add_middleware(BodyLimit, limit=chosen.max_body_bytes, streamed=streamed)
     app.add_middleware(Guard, auth=chosen.auth)
     app.add_middleware(RequestId)
     return app

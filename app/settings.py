@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.vocabulary import AuthMode, EmbedderName
@@ -19,8 +19,10 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address the service binds.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
     auth: AuthMode = Field(default=AuthMode.KEYS, description="keys, or off: nobody needs a key; on loopback only.")
+    api_key: SecretStr = Field(default=SecretStr(""), description="Key of `playbook mcp`; without one it trusts you.")
     threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
+    max_import_bytes: int = Field(default=256_000_000, gt=0, description="Largest file of POST /v1/import, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
     queue_url: str = Field(default="", description="Queue of the workers; empty means a SQLite file under VAR_DIR.")

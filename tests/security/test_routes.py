@@ -27,6 +27,7 @@ SCOPES = {
     "list_duplicates": {Scope.READ},
     "list_conflicts": {Scope.READ},
     "give_feedback": {Scope.FEEDBACK},
+    "import_file": {Scope.CURATE},
     "create_item": {Scope.CONTRIBUTE, Scope.CURATE},
     "edit_item": {Scope.CURATE},
     "retire_item": {Scope.CURATE},
