@@ -61,10 +61,12 @@ class Indexes:
         """Number of items that can be ranked."""
         return len(self.places)
 
-    def of_kinds(self, kinds: Iterable[ItemKind]) -> Mask:
-        """Live rows of these kinds."""
+    def of_kinds(self, kinds: Iterable[ItemKind]) -> Mask | None:
+        """Live rows of these kinds, as an array of the caller's own; None where that is every row."""
         wanted = [_KINDS[kind] for kind in kinds]
-        return self.live.copy() if len(wanted) == len(_KINDS) else self.live & np.isin(self.kinds, wanted)
+        if len(wanted) == len(_KINDS):
+            return None if len(self.places) == len(self.items) else self.live.copy()
+        return self.live & np.isin(self.kinds, wanted)
 
     def takes(self, changes: int) -> bool:
         """Whether so many changes may be appended; otherwise the indexes are built anew."""

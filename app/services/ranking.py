@@ -46,9 +46,18 @@ class Ranked:
     """An item with its score in [0, 1] and the factors whose product the score is."""
 
     item: Item
-    score: float
-    parts: Mapping[str, float]
+    hit: Hit
     measured: Measurement | None = None
+
+    @property
+    def score(self) -> float:
+        """The final score."""
+        return self.hit.score
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """The factors, worked out when they are asked for."""
+        return self.hit.parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +91,7 @@ class Ranker:
             dense=self._dense(indexes, task, allowed),
         )
         hits, repeats = _diverse(indexes, ranking.hits, wish.top_k) if wish.diversify else (list(ranking.hits), 0)
-        results = tuple(
-            Ranked(indexes.items[hit.index], hit.score, hit.parts, measured.get(hit.id)) for hit in hits[: wish.top_k]
-        )
+        results = tuple(Ranked(indexes.items[hit.index], hit, measured.get(hit.id)) for hit in hits[: wish.top_k])
         left_out = {
             LeftOutReason.THRESHOLD: ranking.below_threshold,
             LeftOutReason.DUPLICATE: repeats,
@@ -92,23 +99,29 @@ class Ranker:
         }
         return RankedItems(results, ranking.total_candidates, left_out)
 
-    def _dense(self, indexes: Indexes, task: ReadTask, allowed: Mask) -> npt.NDArray[np.float64] | None:
+    def _dense(self, indexes: Indexes, task: ReadTask, allowed: Mask | None) -> npt.NDArray[np.float64] | None:
         """Cosines of all items, where the task's structure alone does not tell enough."""
         if task.profile.confidence >= DENSE_BELOW or not len(indexes):
             return None
         return indexes.vectors.similarities(self._tasks.vector(task.words), allowed).astype(np.float64)
 
 
-def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask, int]:
-    """Rows that may appear, and how many were kept out because they come from the very problem asked for."""
-    test = compiled(wish.filters)
+def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask | None, int]:
+    """Rows that may appear (None where all may), and how many were kept out because they come from the very problem
+    asked for.
+    """
     allowed = indexes.of_kinds(wish.kinds)
+    test = compiled(wish.filters)
     if wish.filters:
+        allowed = indexes.live.copy() if allowed is None else allowed
         rows = np.flatnonzero(allowed)
         allowed[rows] = [test(indexes.items[row]) for row in rows]
-    own = indexes.by_source.get(task.target.problem_id or "", ()) if wish.exclude_source_problem else ()
-    leaks = int(allowed[list(own)].sum())
-    allowed[list(own)] = False
+    own = list(indexes.by_source.get(task.target.problem_id or "", ())) if wish.exclude_source_problem else []
+    if not own:
+        return allowed, 0
+    allowed = indexes.live.copy() if allowed is None else allowed
+    leaks = int(allowed[own].sum())
+    allowed[own] = False
     return allowed, leaks
 
 

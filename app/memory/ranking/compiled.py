@@ -40,7 +40,8 @@ class CompiledItems:
 
     `condition` (N,) numbers an item's set; `by_condition` (N,) lists the items set by set, set u at
     ``by_condition[starts[u]:starts[u + 1]]``. `covers` is (terms, N) uint8: how far an item's own operations stand
-    for each vocabulary term, in 1/255. `strong` and `regimes` are (width, N) padded numbers.
+    for each vocabulary term, in 1/255. `strong` and `regimes` are (N, width) padded numbers: what is read of one item
+    lies together in memory, which at 100,000 items is what counts.
     """
 
     ids: tuple[str, ...]
@@ -48,9 +49,9 @@ class CompiledItems:
     condition: Indices
     by_condition: Indices
     starts: Indices
-    strong: Indices
+    strong: NDArray[np.int16]
     strong_count: NDArray[np.float64]
-    regimes: Indices
+    regimes: NDArray[np.int16]
     covers: NDArray[np.uint8]
     rate: NDArray[np.float64]
     established: NDArray[np.float64]
@@ -81,14 +82,19 @@ def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
         condition=condition,
         by_condition=np.argsort(condition, kind="stable"),
         starts=np.concatenate([[0], np.cumsum(np.bincount(condition, minlength=len(sets)))]).astype(np.intp),
-        strong=np.ascontiguousarray(strong[:, record_of]),
+        strong=_by_item(strong, record_of),
         strong_count=counts(strong, numbering.terms)[record_of],
-        regimes=rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES).take(record_of, axis=1),
+        regimes=_by_item(rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES), record_of),
         covers=np.ascontiguousarray(_covers(records, numbering, table)[:, record_of]),
         rate=counters.smoothed_rate(helpful, harmful),
         established=counters.establishment(helpful, harmful),
         verification=np.array([facts.verification for facts in items], dtype=np.float64),
     )
+
+
+def _by_item(numbered: Indices, record_of: Indices) -> NDArray[np.int16]:
+    """Return (width, records) numbers as (N, width), item by item."""
+    return np.ascontiguousarray(numbered.T.astype(np.int16)[record_of])
 
 
 def _covers(records: Sequence[AppliesWhen], numbering: Numbering, table: Table) -> NDArray[np.uint8]:
