@@ -13,12 +13,15 @@ from app.api import (
     feedback,
     findings,
     health,
+    keys,
     operations,
     problem_details,
     search,
     vocabulary,
 )
+from app.api.guard import Guard
 from app.api.middleware import BodyLimit, RequestId
+from app.api.problem_details import answers
 from app.services.assembly import assembled
 from app.services.start import prepare
 from app.settings import Settings
@@ -35,14 +38,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = assembled(chosen)
         prepare(services)
         app.state.services = services
-        yield
-        services.recorder.close()
-        services.database.dispose()
+        try:
+            yield
+        finally:
+            services.close()
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, health):
-        app.include_router(module.router)
+    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, keys):
+        app.include_router(module.router, responses=answers(401, 403))
+    app.include_router(health.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
+    app.add_middleware(Guard, auth=chosen.auth)
     app.add_middleware(RequestId)
     return app

@@ -3,15 +3,20 @@
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
 
 from app.errors import InvalidInput
 from app.verification.batch import Job, verify_many
 from app.verification.candidate import read_candidate
+from app.verification.gpus import gpu_names
 from app.verification.judge import verify
 from app.verification.problem import read_problem
-from app.verification.protocol import CPU_LIMITS, GPU_LIMITS
+from app.verification.protocol import CPU_LIMITS, GPU_LIMITS, Limits
 from app.verification.record import RunRecord
+
+ALL = "all"
+"""In place of a GPU's index: every GPU that nvidia-smi shows."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,13 +25,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.bundle and not (options.problem and options.candidate):
         parser.error("give --problem and --candidate, or --bundle")
-    device = "cpu" if options.cpu else f"cuda:{options.gpu}"
+    if options.gpu == ALL and not options.bundle:
+        parser.error("--gpu all is for bundles; name one GPU for one candidate")
     limits = (CPU_LIMITS if options.cpu else GPU_LIMITS).changed(with_compile=not (options.cpu or options.no_compile))
     try:
+        devices = _devices(options)
         if options.bundle:
-            records = verify_many(_jobs(options.bundle), device, limits, workers=options.workers)
+            records = _judge_bundle(_jobs(options.bundle), devices, limits, options.workers)
         else:
-            records = [verify(read_problem(options.problem), read_candidate(options.candidate), device, limits)]
+            records = [verify(read_problem(options.problem), read_candidate(options.candidate), devices[0], limits)]
     except InvalidInput as fault:
         print(fault.detail, file=sys.stderr)
         return 1
@@ -42,12 +49,45 @@ def _parser() -> argparse.ArgumentParser:
         "--bundle", type=Path, help="folder with bundle.json: [{problem, candidate}], paths in the folder"
     )
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--gpu", type=int, default=0, help="index of the GPU")
+    place.add_argument("--gpu", type=_gpu, default=0, help="index of the GPU; a bundle may also say `all`")
     place.add_argument("--cpu", action="store_true", help="Triton's interpreter: no figures")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out of the comparison")
-    parser.add_argument("--workers", type=int, help="runs side by side in a bundle")
+    parser.add_argument("--workers", type=int, help="runs side by side on each GPU in a bundle")
     parser.add_argument("--json", action="store_true", help="print whole records")
     return parser
+
+
+def _gpu(text: str) -> int | str:
+    if text == ALL or text.isdigit():
+        return text if text == ALL else int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither an index nor `{ALL}`")
+
+
+def _devices(options: argparse.Namespace) -> list[str]:
+    if options.cpu:
+        return ["cpu"]
+    if options.gpu != ALL:
+        return [f"cuda:{options.gpu}"]
+    found = [f"cuda:{index}" for index in gpu_names()]
+    if not found:
+        raise InvalidInput("nvidia-smi shows no GPU here; --cpu judges without figures")
+    return found
+
+
+def _judge_bundle(jobs: list[Job], devices: list[str], limits: Limits, workers: int | None) -> list[RunRecord]:
+    """Judges a bundle and tells on standard error how far it is and how long it took."""
+    started, done = time.monotonic(), 0
+
+    def tell(_index: int, record: RunRecord) -> None:
+        nonlocal done
+        done += 1
+        name = record.candidate["name"]
+        print(f"{done} of {len(jobs)}: {name} {record.verdict.value} on {record.device}", file=sys.stderr, flush=True)
+
+    records = verify_many(jobs, devices, limits, workers=workers, on_record=tell)
+    seconds = time.monotonic() - started
+    print(f"{len(records)} runs on {', '.join(devices)} in {seconds:.1f} s", file=sys.stderr)
+    return records
 
 
 def _jobs(folder: Path) -> list[Job]:

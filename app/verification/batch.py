@@ -1,10 +1,11 @@
-"""Many runs on one device: loading, compiling and comparing side by side, timing one at a time."""
+"""Many runs on one or several GPUs: loading, compiling and comparing side by side, timing one at a time on each."""
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.verification.candidate import Candidate
 from app.verification.judge import verify_in
@@ -15,11 +16,11 @@ from app.verification.session import Session
 from app.vocabulary import Verdict
 
 MAX_WORKERS = 8
-"""Runs side by side at the most: more do not fit in the memory of one GPU."""
+"""Runs side by side on one GPU at the most: more do not fit in its memory."""
 
 _CORES_PER_WORKER = 2
 _RETRIED_ALONE = (Verdict.OUT_OF_MEMORY, Verdict.INFRA_ERROR, Verdict.TIMEOUT, Verdict.PROFILER_FAULT)
-"""Verdicts that neighbours may have caused: such a run is repeated alone on the GPU, and the second verdict counts."""
+"""Verdicts that neighbours may have caused: such a run is repeated alone on its GPU, and the second verdict counts."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,81 @@ class Job:
     limits: Limits | None = None
 
 
-def _longest_first(jobs: list[Job]) -> list[int]:
-    """Indices by falling level of the problem: whole networks compile longest, and none should be alone at the end."""
-    return sorted(range(len(jobs)), key=lambda index: -(jobs[index].problem.level or 0))
+class _Work:
+    """What is left to do, shared by all devices. Runs of one problem go to one device, which loads it once.
+
+    Groups come by falling level of their problem: whole networks compile longest, and none should be alone at the end.
+    """
+
+    def __init__(self, jobs: Sequence[Job], on_record: Callable[[int, RunRecord], None]) -> None:
+        self.jobs = jobs
+        self.records: dict[int, RunRecord] = {}
+        self._on_record = on_record
+        self._lock = threading.Lock()
+        groups: dict[str, list[int]] = {}
+        for index in sorted(range(len(jobs)), key=lambda index: -(jobs[index].problem.level or 0)):
+            groups.setdefault(jobs[index].problem.sha256, []).append(index)
+        self._groups = deque(groups.values())
+
+    def next_group(self) -> list[int]:
+        """The next problem's runs; empty when there is none left."""
+        with self._lock:
+            return self._groups.popleft() if self._groups else []
+
+    def keep(self, index: int, record: RunRecord) -> None:
+        """Notes a record and tells of it."""
+        self.records[index] = record
+        self._on_record(index, record)
+
+
+@dataclass
+class _Lane:
+    """One device at work: it takes group after group, and several of its runs are under way at once."""
+
+    session: Session
+    work: _Work
+    count: int
+    _waiting: deque[int] = field(default_factory=deque)
+    _mine: list[int] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> None:
+        """Works until nothing is left, then repeats alone what neighbours may have hurt."""
+        self.session.is_alone = self.count == 1
+        try:
+            with ThreadPoolExecutor(self.count) as threads:
+                for done in [threads.submit(self._serve) for _ in range(self.count)]:
+                    done.result()
+            if self.session.gpu is not None and self.count > 1:
+                self.session.is_alone = True
+                for index in [i for i in sorted(self._mine) if self.work.records[i].verdict in _RETRIED_ALONE]:
+                    self.session.pool.expect(self.work.jobs[index].problem)
+                    self._judge(index)
+        finally:
+            self.session.pool.close()
+
+    def _serve(self) -> None:
+        while (index := self._take()) is not None:
+            self._judge(index)
+
+    def _take(self) -> int | None:
+        with self._lock:
+            if not self._waiting:
+                group = self.work.next_group()
+                for index in group:
+                    self.session.pool.expect(self.work.jobs[index].problem)
+                self._waiting.extend(group)
+                self._mine.extend(group)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _judge(self, index: int) -> None:
+        job = self.work.jobs[index]
+        self.work.keep(index, verify_in(self.session, job.problem, job.candidate, job.limits or self.session.limits))
 
 
 def verify_many(
     jobs: Iterable[Job],
-    device: str = "cuda:0",
+    device: str | Sequence[str] = "cuda:0",
     limits: Limits | None = None,
     *,
     workers: int | None = None,
@@ -47,33 +115,20 @@ def verify_many(
 ) -> list[RunRecord]:
     """Judge all jobs; the records come in the order of the jobs, `on_record` is told of each as it is done.
 
+    Several devices share the work; each times one run at a time. `workers` counts runs side by side on each of them.
     Once `cancelled` is set, runs that have not begun end as `cancelled`; those under way are finished.
 
     Raises InvalidInput for a device that makes no sense.
     """
     listed = list(jobs)
-    session = Session.open(device, limits)
-    session.cancelled = cancelled or session.cancelled
-    for job in listed:
-        session.pool.expect(job.problem)
-    count = workers or max(1, min(MAX_WORKERS, (os.cpu_count() or 2) // _CORES_PER_WORKER))
-    session.is_alone = count == 1
-    records: dict[int, RunRecord] = {}
-
-    def one(index: int) -> None:
-        job = listed[index]
-        records[index] = verify_in(session, job.problem, job.candidate, job.limits or session.limits)
-        if on_record is not None:
-            on_record(index, records[index])
-
-    try:
-        with ThreadPoolExecutor(count) as workers_pool:
-            list(workers_pool.map(one, _longest_first(listed)))
-        if session.gpu is not None and count > 1:
-            session.is_alone = True
-            for index in [i for i, record in sorted(records.items()) if record.verdict in _RETRIED_ALONE]:
-                session.pool.expect(listed[index].problem)
-                one(index)
-    finally:
-        session.pool.close()
-    return [records[index] for index in range(len(listed))]
+    devices = [device] if isinstance(device, str) else list(device)
+    work = _Work(listed, on_record or (lambda _index, _record: None))
+    share = (os.cpu_count() or 2) // _CORES_PER_WORKER // max(1, len(devices))
+    count = workers or max(1, min(MAX_WORKERS, share))
+    lanes = [_Lane(Session.open(name, limits), work, count) for name in devices]
+    for lane in lanes:
+        lane.session.cancelled = cancelled or lane.session.cancelled
+    with ThreadPoolExecutor(max(1, len(lanes))) as threads:
+        for done in [threads.submit(lane.run) for lane in lanes]:
+            done.result()
+    return [work.records[index] for index in range(len(listed))]

@@ -31,7 +31,7 @@ def install_shims() -> list[str]:
         language = importlib.import_module("triton.language")
     except ModuleNotFoundError:
         return []
-    return [*_shim_libdevice(language), "range"]
+    return [*_shim_libdevice(language), *_shim_autotuner(), "range"]
 
 
 def _shim_libdevice(language: Any) -> list[str]:
@@ -48,6 +48,17 @@ def _shim_libdevice(language: Any) -> list[str]:
             setattr(module, name, _elementwise(numpy, language, function))
         done.append(module_name)
     return done
+
+
+def _shim_autotuner() -> list[str]:
+    """Without a device there is nothing to tune for: every configuration takes equally long, so the first is chosen."""
+    name = "triton.runtime.autotuner"
+    try:
+        autotuner = importlib.import_module(name).Autotuner
+    except (ModuleNotFoundError, AttributeError):
+        return []
+    autotuner.do_bench = lambda self, kernel_call, quantiles: [1.0] * len(quantiles)
+    return [name]
 
 
 def _elementwise(numpy: Any, language: Any, function: Callable[[float], float]) -> Callable[..., Any]:

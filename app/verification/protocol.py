@@ -49,8 +49,12 @@ TIMING_BUDGET_S = 2.5
 WARMUP_ROUNDS = 3
 """Untimed rounds of each side before the first timed one: autotuning, allocator growth and clocks settle."""
 
-TIMED_CHECKS = 3
-"""Rounds, chosen at random and told to nobody, whose output is compared again."""
+TIMED_CHECKS = 6
+"""Rounds, chosen at random and told to nobody, whose output is compared again. A kernel must be stale in more than half
+of the rounds to move a median: six checks miss that once in 64, and a higher share far more rarely."""
+
+REHEARSAL_BUDGET_S = 1.0
+"""Seconds for the rounds that stand for timing where nothing is timed; they show who cheats by counting calls."""
 
 BOOTSTRAP_DRAWS = 2000
 """Resamples for the lower bound; the Monte Carlo error of the bound is then far below its width."""
@@ -62,7 +66,8 @@ SCORE_CAP = 10.0
 """Speedups above it count as this in `score` and raise the flag excessive_speedup."""
 
 CLOCK_FACTOR, CLOCK_SLACK_MS = 1.5, 0.15
-"""Outside clock against claimed device time: beyond claimed * factor + slack the candidate's clock is not believed."""
+"""Outside clock against claimed device time: beyond claimed * factor + slack the candidate's clock is not believed,
+unless the profile shows no more work than that and the rest is launches that HOLD_MS can have hidden."""
 
 GAP_FLOOR_MS = 0.03
 """The most that is taken off a reading as the cost of measuring, unless eager's own cost is higher."""
@@ -77,8 +82,11 @@ PROFILER_TRIES = 3
 """Profiles taken before a profile without any event is called a fault of the profiler."""
 
 L2_FLUSH_FACTOR = 4
-"""Bytes overwritten before each timed run, in sizes of the L2 cache. Twice would empty it; twice more gives the host
-time to enqueue the call meanwhile, so that the speed of the host's launches does not count in short kernels."""
+"""Bytes overwritten before each timed run, in sizes of the L2 cache: twice would empty it, more costs little."""
+
+HOLD_MS = 1.0
+"""How long the device is held before each timed call, so that the host enqueues launches meanwhile: their latency,
+which differs between two processes, then does not count, as in a loop that never waits. Later launches count."""
 
 MAX_SOURCE_BYTES = 2_000_000
 """Longer candidates are refused unread."""

@@ -10,7 +10,9 @@ from typing import Any
 
 import torch
 
-from app.verification.protocol import L2_FLUSH_FACTOR
+from app.verification.protocol import HOLD_MS, L2_FLUSH_FACTOR
+
+_CALIBRATION_CYCLES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -32,21 +34,24 @@ class Stopwatch:
         self._flush = torch.empty(L2_FLUSH_FACTOR * properties.L2_cache_size, dtype=torch.uint8, device=device)
         self._fill: Callable[..., Any] = self._flush.fill_
         self._reset_persisting = _driver_function("cuCtxResetPersistingL2Cache")
+        self._spin: Callable[[int], None] = torch._C._cuda_sleep
+        self._hold_cycles = round(HOLD_MS * self._cycles_per_ms())
 
     def read(self, call: Callable[[], Any], settle: bool) -> tuple[Reading, Any]:
         """Flush the L2 cache, run `call` once, and tell how long it took and what it returned.
 
-        The host enqueues the call while the flush runs, so that its launch latency does not count as device time.
-        `settle` waits for the flush first: for candidates on other streams, which would start during it.
+        The host enqueues the call while the device flushes and is then held (HOLD_MS), so that the latency of its first
+        launches does not count as device time. `settle` waits for the flush and does not hold: for candidates on other
+        streams, which would start meanwhile.
         """
-        start, end_of_stream, end_of_device = (
-            self._event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)
-        )
+        start, end_of_stream, end_of_device = self._events(3)
         self._reset_persisting()
         self._synchronize()
         self._fill(1)
         if settle:
             self._synchronize()
+        else:
+            self._spin(self._hold_cycles)
         start.record(self._stream)
         result = call()
         end_of_stream.record(self._stream)
@@ -54,6 +59,19 @@ class Stopwatch:
         end_of_device.record(self._stream)
         self._synchronize()
         return Reading(start.elapsed_time(end_of_stream), start.elapsed_time(end_of_device)), result
+
+    def _events(self, count: int) -> list[Any]:
+        return [self._event(enable_timing=True, blocking=False, interprocess=False) for _ in range(count)]
+
+    def _cycles_per_ms(self) -> float:
+        """Device cycles in a millisecond, with the clocks of a busy device: the second of two spins counts."""
+        start, end = self._events(2)
+        self._spin(_CALIBRATION_CYCLES)
+        start.record(self._stream)
+        self._spin(_CALIBRATION_CYCLES)
+        end.record(self._stream)
+        self._synchronize()
+        return _CALIBRATION_CYCLES / float(start.elapsed_time(end))
 
     def synchronize(self) -> None:
         """Wait for all work on the device."""

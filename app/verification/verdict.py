@@ -6,6 +6,7 @@ from app.verification.facts import Facts, LaunchFact, TimingFact
 from app.verification.protocol import (
     CLOCK_FACTOR,
     CLOCK_SLACK_MS,
+    HOLD_MS,
     OUTPUT_FLOOR_SHARE,
     SCORE_CAP,
     STREAM_FACTOR,
@@ -76,7 +77,7 @@ def flags_of(facts: Facts) -> list[str]:
     if facts.end is not None and facts.end.kind in ("flooded", "garbled", "too_many_processes"):
         flags.append(facts.end.kind)
     if facts.timing is not None:
-        flags += _clock_flags(facts.timing)
+        flags += _clock_flags(facts.timing, facts.launch)
         figures = figures_of(facts) if not facts.timing.mismatch else None
         flags += ["excessive_speedup"] * bool(figures and figures.speedup > SCORE_CAP)
     return flags
@@ -161,7 +162,7 @@ def _launch(facts: Facts) -> Verdict | None:
 
 
 def _clocks(facts: Facts) -> Verdict | None:
-    return Verdict.SUSPICIOUS if facts.timing is not None and _clock_flags(facts.timing) else None
+    return Verdict.SUSPICIOUS if facts.timing is not None and _clock_flags(facts.timing, facts.launch) else None
 
 
 def _timed_outputs(facts: Facts) -> Verdict | None:
@@ -169,19 +170,28 @@ def _timed_outputs(facts: Facts) -> Verdict | None:
     return Verdict.STALE_OUTPUT if facts.timing is not None and facts.timing.mismatch else None
 
 
-def _clock_flags(timing: TimingFact) -> list[str]:
+def _clock_flags(timing: TimingFact, launch: LaunchFact | None) -> list[str]:
     """Why the candidate's own clock is not believed, if it is not."""
     if not timing.candidate_ms:
         return []
     claimed = statistics.median(timing.candidate_ms)
     flags = []
-    if claimed <= 0 or (timing.outside_ms is not None and timing.outside_ms > CLOCK_FACTOR * claimed + CLOCK_SLACK_MS):
+    if claimed <= 0 or _takes_longer(timing.outside_ms, claimed, launch):
         flags.append("clock_mismatch")
     if statistics.median(timing.candidate_gap_ms) > STREAM_FACTOR * timing.gap_ms + STREAM_SLACK_MS:
         flags.append("unjoined_stream")
     if claimed < OUTPUT_FLOOR_SHARE * timing.output_floor_ms:
         flags.append("below_output_floor")
     return flags
+
+
+def _takes_longer(outside_ms: float | None, claimed_ms: float, launch: LaunchFact | None) -> bool:
+    """Whether the outside clock contradicts what the candidate's own clock claims."""
+    believed = CLOCK_FACTOR * claimed_ms + CLOCK_SLACK_MS
+    if outside_ms is None or outside_ms <= believed:
+        return False
+    is_launching = launch is not None and 0 < launch.total_us / 1000 <= believed
+    return not is_launching or outside_ms > believed + HOLD_MS
 
 
 def _own_fraction(launch: LaunchFact | None) -> float | None:

@@ -65,3 +65,13 @@ def test_a_missing_file_is_status_1_and_missing_arguments_are_status_2(tmp_path:
     with pytest.raises(SystemExit) as ending:
         main(["--cpu"])
     assert ending.value.code == 2
+
+
+def test_a_bundle_on_all_gpus_without_any_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {"problem": str(PROBLEMS / "row_argmax.py"), "candidate": str(GALLERY / "class_named_model.py")}
+    (tmp_path / "bundle.json").write_text(json.dumps([entry]))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["--bundle", str(tmp_path), "--gpu", "all"]) == 1
+    assert "no GPU" in capsys.readouterr().err

@@ -87,6 +87,23 @@ def test_facts_lead_to_one_verdict(facts: Facts, verdict: Verdict) -> None:
     assert verdict_of(facts) is verdict
 
 
+@pytest.mark.parametrize(
+    ("outside_ms", "profiled_us", "verdict"),
+    [
+        (1.6, 100_000.0, Verdict.VERIFIED),
+        (2.4, 1_000.0, Verdict.VERIFIED),
+        (2.4, 2_300.0, Verdict.SUSPICIOUS),
+        (2.4, 0.0, Verdict.PROFILER_FAULT),
+        (2.8, 1_000.0, Verdict.SUSPICIOUS),
+    ],
+)
+def test_launches_that_the_hold_can_have_hidden_are_no_lie_but_device_work_is(
+    outside_ms: float, profiled_us: float, verdict: Verdict
+) -> None:
+    launch = dataclasses.replace(OWN, own_us=profiled_us, total_us=profiled_us, marker_seen=profiled_us > 0)
+    assert verdict_of(good(timing=timing(candidate=1.0, outside_ms=outside_ms), launch=launch)) is verdict
+
+
 def test_a_control_needs_no_kernel_of_its_own() -> None:
     assert verdict_of(good(launch=LaunchFact(), declared_kernels=[], requires_kernel=False)) is Verdict.VERIFIED
 
