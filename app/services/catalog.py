@@ -22,10 +22,13 @@ from app.retrieval.embedder import Embedder, Vectors
 from app.retrieval.index_file import IndexFile, Recipe
 from app.services.deriving import require_same_model
 from app.services.indexes import Indexes
-from app.store import corpus, derived, embeddings
+from app.store import corpus, derived, embeddings, history
 from app.store.database import Database
 
 log = logging.getLogger(__name__)
+
+Votes = Mapping[str, tuple[int, int]]
+"""Item id -> (helpful, harmful)."""
 
 EMPTY = Corpus(-1, {}, {}, {}, [], {}, {})
 
@@ -38,6 +41,8 @@ class Snapshot:
     indexes: Indexes
     """Over the items that a fresh ranking may offer: active and not damaged."""
     wording: Wording
+    votes: Mapping[str, Votes]
+    """Reader -> its own votes."""
 
     @cached_property
     def memory(self) -> KernelMemory:
@@ -117,6 +122,7 @@ class Catalog:
             changed = corpus.items_since(session, since)
             facts = corpus.facts(session) if state.facts_version > since or old is None else None
             records = derived.load(session, changed_after=since)
+            voters = history.votes_of_readers(session, changed_after=since)
             fresh_ids, fresh = embeddings.load(session, self._embedder.model_id, changed_after=vectors_since)
         items: Mapping[str, Item] = {**before.items, **{item.id: item for item in changed}}
         told = {item.id: _record(item, records.get(item.id)) for item in changed}
@@ -138,7 +144,8 @@ class Catalog:
             wording=known.wording,
             measurements=known.measurements,
         )
-        return Snapshot(whole, self._indexes(old, changed, voted, items), wording_from(whole.wording))
+        votes = _votes(old, voters)
+        return Snapshot(whole, self._indexes(old, changed, voted, items), wording_from(whole.wording), votes)
 
     def _only_voted(
         self, before: Item | None, item: Item, told: Mapping[str, AppliesWhen], vectors: Mapping[str, Vectors]
@@ -184,6 +191,16 @@ class Catalog:
             return -1
         self._vectors.update(zip(found.ids, found.vectors, strict=True))
         return found.recipe.corpus_version
+
+
+def _votes(old: Snapshot | None, voters: Mapping[str, Votes]) -> Mapping[str, Votes]:
+    """The votes of every reader: the old ones, and those on items that changed (item id -> reader -> votes)."""
+    moved: dict[str, dict[str, tuple[int, int]]] = {}
+    for item_id, of_item in voters.items():
+        for reader, counts in of_item.items():
+            moved.setdefault(reader, {})[item_id] = counts
+    known = old.votes if old else {}
+    return {**known, **{reader: {**known.get(reader, {}), **counts} for reader, counts in moved.items()}}
 
 
 def _rankable(item: Item) -> bool:

@@ -1,7 +1,7 @@
 """Ranks the items of a snapshot for a task: filters first, then evidence, then the cut."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from app.memory.measurements import measured_on, standing
 from app.memory.ranking import CompiledItems, Hit, rank
 from app.records import Item, Measurement
 from app.retrieval.words import terms
-from app.services.catalog import Snapshot
+from app.services.catalog import Snapshot, Votes
 from app.services.indexes import Indexes
 from app.services.tasks import ReadTask, TaskReader
 from app.vocabulary import ItemKind, LeftOutReason
@@ -83,7 +83,7 @@ class Ranker:
         depth = wish.top_k * DEEPER if wish.diversify else wish.top_k
         ranking = rank(
             task.profile,
-            _on_hardware(indexes, measured),
+            _for_asker(indexes, snapshot.votes.get(wish.reader or "", {}), measured),
             top_k=depth,
             threshold=wish.threshold,
             allowed=allowed,
@@ -125,15 +125,15 @@ def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask | None,
     return allowed, leaks
 
 
-def _on_hardware(indexes: Indexes, measured: Mapping[str, Measurement]) -> CompiledItems:
-    """The compiled items with what was measured on the asker's hardware."""
-    if not measured:
-        return indexes.compiled
-    standings = np.ones(len(indexes.items))
-    for item_id, measurement in measured.items():
-        if item_id in indexes.places:
-            standings[indexes.places[item_id]] = standing(measurement)
-    return replace(indexes.compiled, verification=standings)
+def _for_asker(indexes: Indexes, votes: Votes, measured: Mapping[str, Measurement]) -> CompiledItems:
+    """The compiled items with the asking reader's own votes, and with what was measured on the asker's hardware."""
+    items, places = indexes.compiled, indexes.places
+    if known := [(places[item_id], counts) for item_id, counts in votes.items() if item_id in places]:
+        counted = np.array([counts for _, counts in known], dtype=np.float64)
+        items = items.read_by(np.array([row for row, _ in known]), counted[:, 0], counted[:, 1])
+    if runs := [(places[item_id], standing(run)) for item_id, run in measured.items() if item_id in places]:
+        items = items.verified(np.array([row for row, _ in runs]), np.array([found for _, found in runs]))
+    return items
 
 
 def _lexical(indexes: Indexes, words: str) -> npt.NDArray[np.float64]:

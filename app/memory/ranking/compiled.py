@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class CompiledItems:
     """Arrays over N items, and over the distinct sets of conditions they share.
 
     `condition` (N,) numbers an item's set; `by_condition` (N,) lists the items set by set, set u at
-    ``by_condition[starts[u]:starts[u + 1]]``. `covers` is (terms, N) uint8: how far an item's own operations stand
+    ``by_condition[starts[u]:starts[u + 1]]``. `reader` is 1 unless the asking reader voted against an item. `covers` is (terms, N) uint8: how far an item's own operations stand
     for each vocabulary term, in 1/255. `strong` and `regimes` are (N, width) padded numbers: what is read of one item
     lies together in memory, which at 100,000 items is what counts.
     """
@@ -56,10 +56,27 @@ class CompiledItems:
     rate: NDArray[np.float64]
     established: NDArray[np.float64]
     verification: NDArray[np.float64]
+    reader: NDArray[np.float64]
 
     def __len__(self) -> int:
         """Return the number of items N."""
         return len(self.ids)
+
+    def verified(self, rows: Indices, standings: NDArray[np.float64]) -> CompiledItems:
+        """Return the items with what was measured of some of them on the asker's hardware."""
+        verification = self.verification.copy()
+        verification[rows] = standings
+        return replace(self, verification=verification)
+
+    def read_by(self, rows: Indices, helpful: NDArray[np.float64], harmful: NDArray[np.float64]) -> CompiledItems:
+        """Return the items as a reader knows them that voted on some: what helped it counts for more in `rate`, what
+        did it harm is discounted in `reader`.
+        """
+        known = self.rate[rows]
+        own = counters.rate_of_reader(helpful, harmful, known)
+        rate, reader = self.rate.copy(), self.reader.copy()
+        rate[rows], reader[rows] = np.maximum(own, known), counters.dissent(own, known)
+        return replace(self, rate=rate, reader=reader)
 
 
 def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
@@ -89,6 +106,7 @@ def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
         rate=counters.smoothed_rate(helpful, harmful),
         established=counters.establishment(helpful, harmful),
         verification=np.array([facts.verification for facts in items], dtype=np.float64),
+        reader=np.ones(len(items), dtype=np.float64),
     )
 
 

@@ -2,7 +2,7 @@
 
 Specific item:  family x required x anchor x excludes x keys x collapse x structure x foreign x regimes x counters
 Generic item:   generic x relevance x established
-Both:           x evidence x verification x understanding
+Both:           x evidence x reader x verification x understanding
 
 Every factor lies in [0, 1], so a factor is a discount with a reason. docs/retrieval.md explains each with an example.
 The factors of the first line up to `collapse` belong to a set of conditions and are computed once per distinct set;
@@ -201,7 +201,8 @@ def item_factors(
         "established": np.where(generic, 0.5 + 0.5 * items.established[rows], 1.0),
         "counters": np.where(generic, 1.0, 1.0 - RATE_SPAN * (1.0 - items.rate[rows])),
         "evidence": _evidence(lexical, dense, rows),
-        "verification": items.verification[rows],
+        "reader": items.reader.take(rows),
+        "verification": items.verification.take(rows),
     }
 
 
