@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.vocabulary import AuthMode, EmbedderName
+from app.vocabulary import AuthMode, EmbedderName, VectorIndexName
 
 
 class Settings(BaseSettings):
@@ -16,6 +16,9 @@ class Settings(BaseSettings):
     database_url: str = Field(default="", description="Where the truth is kept; empty means SQLite under VAR_DIR.")
     var_dir: Path = Field(default=Path("var"), description="Derived files: default database, vector index.")
     embedder: EmbedderName = Field(default=EmbedderName.MINILM, description="Sentence model: minilm, onnx or hash.")
+    vector_index: VectorIndexName = Field(
+        default=VectorIndexName.AUTO, description="Where the nearest vectors are looked up: auto, faiss or pgvector."
+    )
     host: str = Field(default="127.0.0.1", description="Address the service binds.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
     auth: AuthMode = Field(default=AuthMode.KEYS, description="keys, or off: nobody needs a key; on loopback only.")

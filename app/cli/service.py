@@ -12,7 +12,6 @@ from app.settings import Settings
 from app.store import migrations
 from app.store.database import Database
 
-
 LONGEST_START = 600
 """Seconds that a worker may take until it is heard of."""
 

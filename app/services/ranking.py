@@ -103,7 +103,8 @@ class Ranker:
         """Cosines of all items, where the task's structure alone does not tell enough."""
         if task.profile.confidence >= DENSE_BELOW or not len(indexes):
             return None
-        return indexes.vectors.similarities(self._tasks.vector(task.words), allowed).astype(np.float64)
+        found = indexes.similarities(self._tasks.vector(task.words), allowed)
+        return None if found is None else found.astype(np.float64)
 
 
 def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask | None, int]:

@@ -39,7 +39,8 @@ class CompiledItems:
     """Arrays over N items, and over the distinct sets of conditions they share.
 
     `condition` (N,) numbers an item's set; `by_condition` (N,) lists the items set by set, set u at
-    ``by_condition[starts[u]:starts[u + 1]]``. `reader` is 1 unless the asking reader voted against an item. `covers` is (terms, N) uint8: how far an item's own operations stand
+    ``by_condition[starts[u]:starts[u + 1]]``. `reader` is 1 unless the asking reader voted against an item.
+    `covers` is (terms, N) uint8: how far an item's own operations stand
     for each vocabulary term, in 1/255. `strong` and `regimes` are (N, width) padded numbers: what is read of one item
     lies together in memory, which at 100,000 items is what counts.
     """
