@@ -23,7 +23,8 @@
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
         |-- WrongEmbedder       503
-        `-- EmbedderMissing     503
+        |-- EmbedderMissing     503
+        `-- PgvectorMissing     503
 
 Each class owns its HTTP status and title. The problem type is derived from the class name.
 """
@@ -195,3 +196,9 @@ class EmbedderMissing(Unavailable):
     """The chosen sentence model is not installed."""
 
     title = "Embedder missing"
+
+
+class PgvectorMissing(Unavailable):
+    """pgvector was asked for by name, and the database cannot offer it."""
+
+    title = "pgvector missing"

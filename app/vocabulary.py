@@ -80,6 +80,14 @@ class EmbedderName(StrEnum):
     HASH = "hash"
 
 
+class VectorIndexName(StrEnum):
+    """Where the nearest vectors are looked up; `auto` takes pgvector where the database offers it."""
+
+    AUTO = "auto"
+    FAISS = "faiss"
+    PGVECTOR = "pgvector"
+
+
 DEFAULT_SECTIONS: dict[ItemKind, str] = {
     ItemKind.BULLET: "strategies",
     ItemKind.LESSON: "lessons",
