@@ -6,13 +6,17 @@
     |   |-- UnknownProblem      422
     |   |-- BudgetTooSmall      422
     |   `-- UnreadableImport    422  the file as a whole is missing, empty, binary or of no known format
+    |-- Unauthorized            401  no key, or one that is not known, was revoked or has expired
+    |-- Forbidden               403  the key does not have the scope that the call needs
     |-- UnknownItem             404
+    |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
     |   |-- DuplicateItem       409
     |   `-- EditedBundle        409
     |-- BodyTooLarge            413
     `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- Unguarded           503  keys are off on a host that others can reach
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
         |-- WrongEmbedder       503
@@ -73,11 +77,32 @@ class UnreadableImport(InvalidInput):
     title = "Unreadable import"
 
 
+class Unauthorized(PlaybookError):
+    """The request carries no key that opens anything."""
+
+    status = 401
+    title = "A key is needed"
+
+
+class Forbidden(PlaybookError):
+    """The key does not have the scope that the call needs; `scopes` lists those that would do."""
+
+    status = 403
+    title = "Scope is missing"
+
+
 class UnknownItem(PlaybookError):
     """No item has that id."""
 
     status = 404
     title = "Unknown item"
+
+
+class UnknownKey(PlaybookError):
+    """No key has that id."""
+
+    status = 404
+    title = "Unknown key"
 
 
 class Conflict(PlaybookError):
@@ -117,6 +142,12 @@ class Unavailable(PlaybookError):
 
     status = 503
     title = "Unavailable"
+
+
+class Unguarded(Unavailable):
+    """Keys are off although the service listens where others can reach it."""
+
+    title = "Unguarded service"
 
 
 class DatabaseUnavailable(Unavailable):

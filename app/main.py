@@ -14,12 +14,15 @@ from app.api import (
     findings,
     health,
     kernels,
+    keys,
     operations,
     problem_details,
     search,
     vocabulary,
 )
+from app.api.guard import Guard
 from app.api.middleware import BodyLimit, RequestId
+from app.api.problem_details import answers
 from app.services.assembly import assembled
 from app.services.start import prepare
 from app.settings import Settings
@@ -36,9 +39,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = assembled(chosen)
         prepare(services)
         app.state.services = services
-        yield
-        services.recorder.close()
-        services.database.dispose()
+        try:
+            yield
+        finally:
+            services.close()
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
@@ -53,9 +57,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         facts,
         vocabulary,
         exchange,
-        health,
+        keys,
     ):
-        app.include_router(module.router)
+        app.include_router(module.router, responses=answers(401, 403))
+    app.include_router(health.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
+    app.add_middleware(Guard, auth=chosen.auth)
     app.add_middleware(RequestId)
     return app

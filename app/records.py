@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from app.vocabulary import ItemKind, ItemStatus, KernelLanguage
+from app.vocabulary import ItemKind, ItemStatus, KernelLanguage, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,3 +240,56 @@ class LineFault:
     reason: str
     taken: bool = False
     """True when the content was taken all the same and the reason is only a remark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a request: the holder of a key, or anybody where keys are off (`key_id` None)."""
+
+    key_id: str | None
+    name: str
+    """Stands in the history for the caller."""
+    scopes: frozenset[Scope]
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the scope was given; admin implies all."""
+        return scope in self.scopes or Scope.ADMIN in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is kept: everything but the key itself."""
+
+    id: str
+    name: str
+    scopes: frozenset[Scope]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """A key at the only moment at which it can be read."""
+
+    id: str
+    name: str
+    key: str
+    scopes: frozenset[Scope]
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that somebody did; app.models.AuditEntryRow documents the fields."""
+
+    at: datetime
+    actor: str
+    key_id: str | None
+    action: str
+    target: str
+    status: int | None = None
+    request_id: str | None = None
+    address: str | None = None

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.vocabulary import EmbedderName
+from app.vocabulary import AuthMode, EmbedderName
 
 
 class Settings(BaseSettings):
@@ -18,6 +18,7 @@ class Settings(BaseSettings):
     embedder: EmbedderName = Field(default=EmbedderName.MINILM, description="Sentence model: minilm, onnx or hash.")
     host: str = Field(default="127.0.0.1", description="Address the service binds.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
+    auth: AuthMode = Field(default=AuthMode.KEYS, description="keys, or off: nobody needs a key; on loopback only.")
     threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")

@@ -54,6 +54,24 @@ class KernelLanguage(StrEnum):
     CUDA = "cuda"
 
 
+class AuthMode(StrEnum):
+    """Whether requests need a key."""
+
+    KEYS = "keys"
+    OFF = "off"
+
+
+class Scope(StrEnum):
+    """What a key allows. Each stands for itself; admin implies all."""
+
+    READ = "read"
+    FEEDBACK = "feedback"
+    CONTRIBUTE = "contribute"
+    CURATE = "curate"
+    VERIFY = "verify"
+    ADMIN = "admin"
+
+
 class EmbedderName(StrEnum):
     """The sentence models that can be chosen by a setting."""
 

@@ -67,7 +67,8 @@ def running(var: Path, embedder: str) -> Iterator[Running]:
 
 def environment(var: Path, embedder: str) -> dict[str, str]:
     """Settings of a benchmark's processes."""
-    return {"PLAYBOOK_VAR_DIR": str(var), "PLAYBOOK_EMBEDDER": embedder, "PLAYBOOK_DATABASE_URL": ""}
+    places = {"PLAYBOOK_VAR_DIR": str(var), "PLAYBOOK_DATABASE_URL": ""}
+    return {**places, "PLAYBOOK_EMBEDDER": embedder, "PLAYBOOK_AUTH": "off"}
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:

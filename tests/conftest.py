@@ -30,6 +30,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PLAYBOOK_DATABASE_URL", raising=False)
     monkeypatch.setenv("PLAYBOOK_VAR_DIR", str(tmp_path / "var"))
     monkeypatch.setenv("PLAYBOOK_EMBEDDER", "hash")
+    # Keys have tests of their own, in tests/security; they set this back.
+    monkeypatch.setenv("PLAYBOOK_AUTH", "off")
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Query, status
 from pydantic import BaseModel, Field, model_validator
 
 from app.api.deps import CuratorDep, DatabaseDep
+from app.api.guard import CURATES, READS, CallerDep, require
 from app.api.problem_details import answers
 from app.api.schemas import CounterEventOut, ItemOut, Listing, Request, RevisionOut
 from app.api.texts import CodeText, ItemText, Name, Note
 from app.services import curation, listing
-from app.vocabulary import ItemKind, ItemStatus
+from app.vocabulary import ItemKind, ItemStatus, Scope
 
 router = APIRouter(prefix="/v1/bullets", tags=["items"])
 
@@ -77,7 +78,7 @@ class CountersOut(BaseModel):
     by_reader: dict[str, dict[str, int]]
 
 
-@router.get("", operation_id="list_items", responses=answers(422, 503))
+@router.get("", operation_id="list_items", dependencies=READS, responses=answers(422, 503))
 def list_items(
     database: DatabaseDep,
     kind: Annotated[list[ItemKind] | None, Query()] = None,
@@ -101,26 +102,36 @@ def list_items(
 
 
 @router.post(
-    "", status_code=status.HTTP_201_CREATED, operation_id="create_item", responses=answers(400, 409, 413, 422, 503)
+    "",
+    status_code=status.HTTP_201_CREATED,
+    operation_id="create_item",
+    dependencies=[require(Scope.CONTRIBUTE, Scope.CURATE)],
+    responses=answers(400, 409, 413, 422, 503),
 )
-def create_item(curator: CuratorDep, new: NewItem) -> ItemOut:
-    """Creates an item; its id is given by the service."""
+def create_item(curator: CuratorDep, caller: CallerDep, new: NewItem) -> ItemOut:
+    """Creates an item; its id is given by the service. Without the scope curate it waits as pending."""
     fields = new.model_dump(exclude={"text", "kind", "proposed_by"}, exclude_none=True)
-    if new.proposed_by is not None:
+    origin = fields.get("provenance", {})
+    if not caller.may(Scope.CURATE):
+        origin = {**origin, "proposed_by": new.proposed_by or caller.name, "key": caller.name}
+    elif new.proposed_by is not None:
+        origin = {**origin, "proposed_by": new.proposed_by}
+    if "proposed_by" in origin:
         # What agents add is ranked only after a curator made it active.
-        origin = {**fields.get("provenance", {}), "proposed_by": new.proposed_by}
         fields = {**fields, "status": ItemStatus.PENDING, "provenance": origin}
     return ItemOut.of(curation.create(curator, new.kind, new.text, fields))
 
 
-@router.get("/{item_id}", operation_id="get_item", responses=answers(404, 422, 503))
+@router.get("/{item_id}", operation_id="get_item", dependencies=READS, responses=answers(404, 422, 503))
 def get_item(database: DatabaseDep, item_id: Name) -> ItemOut:
     """One item, retired ones too; one that was merged away says where its id leads."""
     item = ItemOut.of(listing.get_item(database, item_id))
     return item.model_copy(update={"merged_into": listing.merged_into(database, item_id)})
 
 
-@router.patch("/{item_id}", operation_id="edit_item", responses=answers(400, 404, 409, 413, 422, 503))
+@router.patch(
+    "/{item_id}", operation_id="edit_item", dependencies=CURATES, responses=answers(400, 404, 409, 413, 422, 503)
+)
 def edit_item(curator: CuratorDep, item_id: Name, edit: ItemEdit) -> ItemOut:
     """Edits the fields that are given; `null` clears a field that may be empty."""
     changes = edit.model_dump(exclude={"version", "note"}, exclude_unset=True)
@@ -129,13 +140,13 @@ def edit_item(curator: CuratorDep, item_id: Name, edit: ItemEdit) -> ItemOut:
     return ItemOut.of(curation.edit(curator, item_id, edit.version, changes, edit.note))
 
 
-@router.delete("/{item_id}", operation_id="retire_item", responses=answers(404, 422, 503))
+@router.delete("/{item_id}", operation_id="retire_item", dependencies=CURATES, responses=answers(404, 422, 503))
 def retire_item(curator: CuratorDep, item_id: Name, note: Note | None = None) -> ItemOut:
     """Retires an item: it is in no answer any more; its id is never given again and its history stays."""
     return ItemOut.of(curation.retire(curator, item_id, note))
 
 
-@router.get("/{item_id}/history", operation_id="get_history", responses=answers(404, 422, 503))
+@router.get("/{item_id}/history", operation_id="get_history", dependencies=READS, responses=answers(404, 422, 503))
 def get_history(database: DatabaseDep, item_id: Name) -> Listing[RevisionOut | CounterEventOut]:
     """Every state of an item and every change of its counters, oldest first."""
     revisions, events = curation.item_history(database, item_id)
@@ -145,7 +156,9 @@ def get_history(database: DatabaseDep, item_id: Name) -> Listing[RevisionOut | C
     return Listing(items=entries, total=len(entries))
 
 
-@router.post("/{item_id}/revert", operation_id="revert_item", responses=answers(400, 404, 409, 422, 503))
+@router.post(
+    "/{item_id}/revert", operation_id="revert_item", dependencies=CURATES, responses=answers(400, 404, 409, 422, 503)
+)
 def revert_item(curator: CuratorDep, item_id: Name, reversion: Reversion) -> ItemOut:
     """Brings back an earlier version's state as a new version, or takes back one counter event."""
     if reversion.event is not None:
@@ -154,7 +167,7 @@ def revert_item(curator: CuratorDep, item_id: Name, reversion: Reversion) -> Ite
     return ItemOut.of(curation.revert(curator, item_id, version, to_version, reversion.note))
 
 
-@router.get("/{item_id}/counters", operation_id="get_counters", responses=answers(404, 422, 503))
+@router.get("/{item_id}/counters", operation_id="get_counters", dependencies=READS, responses=answers(404, 422, 503))
 def get_counters(database: DatabaseDep, item_id: Name) -> CountersOut:
     """An item's counters, in all and by reader."""
     item = listing.get_item(database, item_id)

@@ -6,13 +6,14 @@ from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, Field
 
 from app.api.deps import ServicesDep
+from app.api.guard import READS
 from app.api.problem_details import answers
 from app.api.schemas import Request, TaskIn
 from app.api.texts import Name
 from app.memory.policies import POLICIES
 from app.services.context import ContextWish
 
-router = APIRouter(prefix="/v1", tags=["retrieval"])
+router = APIRouter(prefix="/v1", tags=["retrieval"], dependencies=READS)
 
 
 class ContextIn(Request):

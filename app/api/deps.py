@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request
 
-from app.api.texts import Name
+from app.api.guard import CallerDep
 from app.services.assembly import Services
 from app.services.catalog import Catalog
 from app.services.curation import Curator
@@ -31,11 +31,8 @@ CatalogDep = Annotated[Catalog, Depends(_catalog)]
 DatabaseDep = Annotated[Database, Depends(_database)]
 
 
-def _curator(
-    services: ServicesDep,
-    x_actor: Annotated[Name | None, Header(description="Who makes the change; kept in the history.")] = None,
-) -> Curator:
-    return Curator(services.database, services.embedder, actor=x_actor or "api")
+def _curator(services: ServicesDep, caller: CallerDep) -> Curator:
+    return Curator(services.database, services.embedder, actor=caller.name)
 
 
 CuratorDep = Annotated[Curator, Depends(_curator)]

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.deps import CatalogDep, DatabaseDep
+from app.api.guard import READS
 from app.api.problem_details import answers
 from app.services.export import export_ace, export_jsonl
 
-router = APIRouter(prefix="/v1", tags=["exchange"])
+router = APIRouter(prefix="/v1", tags=["exchange"], dependencies=READS)
 
 
 @router.get(

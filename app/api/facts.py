@@ -7,6 +7,7 @@ from fastapi import Request as HttpRequest
 from pydantic import BaseModel, Field, ValidationError
 
 from app.api.deps import DatabaseDep
+from app.api.guard import CURATES, READS
 from app.api.problem_details import answers
 from app.api.schemas import Listing, Request, Speedup
 from app.api.texts import Name
@@ -80,7 +81,7 @@ class BaselinesOut(BaseModel):
     averages: list[AverageOut] = Field(description="As gates and estimates use them: imported, or derived.")
 
 
-@router.get("/problems", operation_id="list_problems", responses=answers(503))
+@router.get("/problems", operation_id="list_problems", dependencies=READS, responses=answers(503))
 def list_problems(database: DatabaseDep) -> Listing[ProblemOut]:
     """Every known problem."""
     problems, _ = listing.problems_and_readers(database)
@@ -88,7 +89,7 @@ def list_problems(database: DatabaseDep) -> Listing[ProblemOut]:
     return Listing(items=shown, total=len(shown))
 
 
-@router.get("/readers", operation_id="list_readers", responses=answers(503))
+@router.get("/readers", operation_id="list_readers", dependencies=READS, responses=answers(503))
 def list_readers(database: DatabaseDep) -> Listing[ReaderOut]:
     """Every known reader."""
     _, known = listing.problems_and_readers(database)
@@ -96,7 +97,7 @@ def list_readers(database: DatabaseDep) -> Listing[ReaderOut]:
     return Listing(items=shown, total=len(shown))
 
 
-@router.put("/readers/{name}", operation_id="put_reader", responses=answers(400, 413, 422, 503))
+@router.put("/readers/{name}", operation_id="put_reader", dependencies=CURATES, responses=answers(400, 413, 422, 503))
 def put_reader(database: DatabaseDep, name: Name, reader: ReaderIn) -> ReaderOut:
     """Adds a reader, or gives a known one a display name."""
     stored = readers.put_reader(database, name, reader.display_name)
@@ -133,6 +134,7 @@ _BASELINES_BODY: dict[str, Any] = {
 @router.put(
     "/readers/{name}/baselines",
     operation_id="put_baselines",
+    dependencies=CURATES,
     responses=answers(413, 422, 503),
     openapi_extra=_BASELINES_BODY,
 )
@@ -141,7 +143,7 @@ def put_baselines(database: DatabaseDep, name: Name, rows: Annotated[list[SoloRu
     return _shown(readers.put_baselines(database, name, rows))
 
 
-@router.get("/readers/{name}/baselines", operation_id="get_baselines", responses=answers(422, 503))
+@router.get("/readers/{name}/baselines", operation_id="get_baselines", dependencies=READS, responses=answers(422, 503))
 def get_baselines(database: DatabaseDep, name: Name) -> BaselinesOut:
     """What a reader reaches alone: by problem as measured, and averaged over family and level."""
     return _shown(readers.reader_baselines(database, name))

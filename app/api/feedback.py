@@ -7,13 +7,15 @@ from fastapi import APIRouter, Header
 from pydantic import BaseModel, Field, model_validator
 
 from app.api.deps import ServicesDep
+from app.api.guard import READS, require
 from app.api.problem_details import answers
 from app.api.schemas import Request, TaskIn
 from app.api.texts import Name, TaskText
 from app.errors import UnknownItem
+from app.records import Caller
 from app.services.feedback import FeedbackWish, Vote, cited_votes, give
 from app.services.listing import get_context
-from app.vocabulary import Signal
+from app.vocabulary import Scope, Signal
 
 router = APIRouter(prefix="/v1", tags=["feedback"])
 
@@ -90,8 +92,8 @@ Key = Annotated[Name | None, Header(description="Makes a repeated request count 
 def give_feedback(
     services: ServicesDep,
     said: FeedbackIn,
+    caller: Annotated[Caller, require(Scope.FEEDBACK)],
     idempotency_key: Key = None,
-    x_actor: Annotated[Name | None, Header()] = None,
 ) -> FeedbackOut:
     """Counts votes once: known ids are counted, unknown ones listed."""
     votes = [Vote(vote.id.lower(), vote.signal) for vote in said.items]
@@ -106,7 +108,7 @@ def give_feedback(
         services.embedder,
         FeedbackWish(
             votes=votes,
-            actor=x_actor or "api",
+            actor=caller.name,
             reader=said.reader,
             context_id=place,
             task=said.task.model_dump(exclude_none=True) if said.task else None,
@@ -123,7 +125,9 @@ def give_feedback(
     )
 
 
-@router.get("/contexts/{context_id}", operation_id="get_context_record", responses=answers(404, 422, 503))
+@router.get(
+    "/contexts/{context_id}", operation_id="get_context_record", dependencies=READS, responses=answers(404, 422, 503)
+)
 def get_context_record(services: ServicesDep, context_id: Name) -> ContextRecordOut:
     """What was shown under a context_id or retrieval_id."""
     services.recorder.flush()

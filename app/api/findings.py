@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from app.api.deps import CuratorDep, DatabaseDep, ServicesDep
+from app.api.guard import CURATES, READS
 from app.api.problem_details import answers
 from app.api.schemas import Listing, Request
 from app.api.texts import Name, Note
@@ -53,7 +54,7 @@ class DecisionOut(BaseModel):
 States = Annotated[FindingState | None, Query(description="open, accepted, dismissed or gone; all if left out.")]
 
 
-@router.get("/findings", operation_id="list_findings", responses=answers(422, 503))
+@router.get("/findings", operation_id="list_findings", dependencies=READS, responses=answers(422, 503))
 def list_findings(
     database: DatabaseDep,
     state: States = FindingState.OPEN,
@@ -63,13 +64,18 @@ def list_findings(
     return _listed(findings.list_findings(database, state=state, kinds=kind or ()))
 
 
-@router.post("/findings/refresh", operation_id="refresh_findings", responses=answers(503))
+@router.post("/findings/refresh", operation_id="refresh_findings", dependencies=CURATES, responses=answers(503))
 def refresh_findings(services: ServicesDep) -> Listing[FindingOut]:
     """Computes all findings anew and lists the open ones."""
     return _listed(findings.lint(services.database, services.catalog))
 
 
-@router.post("/findings/{finding_id}", operation_id="decide_finding", responses=answers(400, 404, 409, 422, 503))
+@router.post(
+    "/findings/{finding_id}",
+    operation_id="decide_finding",
+    dependencies=CURATES,
+    responses=answers(400, 404, 409, 422, 503),
+)
 def decide_finding(curator: CuratorDep, finding_id: Name, decision: Decision) -> DecisionOut:
     """Accepts a finding, which carries out what it proposes, or dismisses it with a reason."""
     if decision.action == "accept":
@@ -81,13 +87,13 @@ def decide_finding(curator: CuratorDep, finding_id: Name, decision: Decision) ->
     return DecisionOut(id=finding_id, state=FindingState.DISMISSED, batch_id=None)
 
 
-@router.get("/duplicates", operation_id="list_duplicates", responses=answers(503))
+@router.get("/duplicates", operation_id="list_duplicates", dependencies=READS, responses=answers(503))
 def list_duplicates(database: DatabaseDep) -> Listing[FindingOut]:
     """Open findings of items that say the same."""
     return _listed(findings.list_findings(database, state=FindingState.OPEN, kinds=_PAIRS))
 
 
-@router.get("/conflicts", operation_id="list_conflicts", responses=answers(503))
+@router.get("/conflicts", operation_id="list_conflicts", dependencies=READS, responses=answers(503))
 def list_conflicts(database: DatabaseDep) -> Listing[FindingOut]:
     """Open findings of items that contradict each other, or a measurement."""
     kinds = (FindingKind.CONTRADICTION, FindingKind.STALE_CLAIM)

@@ -9,13 +9,14 @@ from pydantic import AfterValidator, BaseModel, Field
 from app.api.bullets import FamilyName
 from app.api.bullets import Speedup as ClaimedSpeedup
 from app.api.deps import CuratorDep, DatabaseDep
+from app.api.guard import READS, CallerDep, require
 from app.api.problem_details import answers
 from app.api.schemas import ItemOut, Listing, Request, Speedup
 from app.api.texts import Clean, ItemText, Name, not_blank
-from app.records import Run
+from app.records import Caller, Run
 from app.services import kernels
 from app.services.kernels import AddedKernel, NewKernel, StandingKernel
-from app.vocabulary import ItemStatus, KernelLanguage, RunState
+from app.vocabulary import ItemStatus, KernelLanguage, RunState, Scope
 
 router = APIRouter(prefix="/v1/kernels", tags=["kernels"])
 
@@ -38,9 +39,13 @@ class KernelIn(Request):
     provenance: dict[str, Any] | None = None
     proposed_by: Name | None = Field(default=None, description="The agent that proposes it; it then waits as pending.")
 
-    def record(self) -> NewKernel:
-        """The kernel as services take it."""
-        return NewKernel(**self.model_dump(exclude={"provenance"}), provenance=self.provenance or {})
+    def record(self, caller: Caller) -> NewKernel:
+        """The kernel as services take it; what comes without the scope curate is a proposal of its caller."""
+        values, origin = self.model_dump(exclude={"provenance"}), dict(self.provenance or {})
+        if not caller.may(Scope.CURATE):
+            values["proposed_by"] = self.proposed_by or caller.name
+            origin["key"] = caller.name
+        return NewKernel(**values, provenance=origin)
 
 
 class MeasuredOut(BaseModel):
@@ -142,7 +147,7 @@ class KernelRunOut(BaseModel):
         )
 
 
-@router.get("", operation_id="list_kernels", responses=answers(422, 503))
+@router.get("", operation_id="list_kernels", dependencies=READS, responses=answers(422, 503))
 def list_kernels(
     database: DatabaseDep,
     item_status: Annotated[list[ItemStatus] | None, Query(alias="status")] = None,
@@ -170,25 +175,27 @@ def list_kernels(
     "",
     status_code=status.HTTP_201_CREATED,
     operation_id="add_kernel",
+    dependencies=[require(Scope.CONTRIBUTE, Scope.CURATE)],
     responses={
         **answers(400, 409, 413, 422, 503),
         200: {"model": KernelDetail, "description": "This very code is there for that problem already"},
     },
 )
-def add_kernel(curator: CuratorDep, new: KernelIn, response: Response) -> KernelDetail:
-    """Adds a kernel. The same code for the same problem is one kernel, however often it is sent."""
-    added: AddedKernel = kernels.add_kernel(curator, new.record())
+def add_kernel(curator: CuratorDep, caller: CallerDep, new: KernelIn, response: Response) -> KernelDetail:
+    """Adds a kernel, pending without the scope curate. The same code for the same problem is one kernel, however
+    often it is sent."""
+    added: AddedKernel = kernels.add_kernel(curator, new.record(caller))
     response.status_code = status.HTTP_201_CREATED if added.is_new else status.HTTP_200_OK
     return KernelDetail.shown(added.kernel, list(added.warnings))
 
 
-@router.get("/{item_id}", operation_id="get_kernel", responses=answers(404, 422, 503))
+@router.get("/{item_id}", operation_id="get_kernel", dependencies=READS, responses=answers(404, 422, 503))
 def get_kernel(database: DatabaseDep, item_id: Name) -> KernelDetail:
     """One kernel with its source and the latest run on each kind of hardware, retired ones too."""
     return KernelDetail.shown(kernels.get_kernel(database, item_id))
 
 
-@router.get("/{item_id}/runs", operation_id="list_kernel_runs", responses=answers(404, 422, 503))
+@router.get("/{item_id}/runs", operation_id="list_kernel_runs", dependencies=READS, responses=answers(404, 422, 503))
 def list_kernel_runs(
     database: DatabaseDep,
     item_id: Name,

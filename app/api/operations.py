@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from app.api.bullets import ItemFields
 from app.api.deps import CuratorDep
+from app.api.guard import CURATES
 from app.api.problem_details import answers
 from app.api.schemas import ItemOut, Request
 from app.api.texts import CodeText, ItemText, Name, Note
@@ -14,7 +15,7 @@ from app.services import operations
 from app.services.operations import BatchResult, Operation
 from app.vocabulary import ItemKind, ItemStatus, OperationKind, Signal
 
-router = APIRouter(prefix="/v1/operations", tags=["curation"])
+router = APIRouter(prefix="/v1/operations", tags=["curation"], dependencies=CURATES)
 
 
 class Add(ItemFields):

@@ -28,6 +28,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": description, "content": {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}}
     for status, description in (
         (400, "The body is not JSON"),
+        (401, "No key, or one that opens nothing"),
+        (403, "The key does not have the scope that the call needs"),
         (404, "Unknown item"),
         (409, "Conflict with the present state"),
         (413, "Body too large"),
@@ -54,13 +56,20 @@ def install(app: FastAPI) -> None:
 def problem(status: int, kind: str, title: str, detail: str, **extra: Any) -> JSONResponse:
     """A problem document as a response."""
     body = {"type": f"urn:kernel-playbook:{kind}", "title": title, "status": status, "detail": detail, **extra}
-    headers = {"Retry-After": "1"} if status == 503 else None
-    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=headers)
+    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=_HEADERS.get(status))
+
+
+_HEADERS = {401: {"WWW-Authenticate": 'Bearer realm="Kernel Playbook"'}, 503: {"Retry-After": "1"}}
+
+
+def explained(fault: PlaybookError) -> JSONResponse:
+    """The problem document of a fault."""
+    return problem(fault.status, fault.type.rpartition(":")[2], fault.title, fault.detail, **fault.extra)
 
 
 async def _explained(request: Request, fault: Exception) -> JSONResponse:
     assert isinstance(fault, PlaybookError)
-    return problem(fault.status, fault.type.rpartition(":")[2], fault.title, fault.detail, **fault.extra)
+    return explained(fault)
 
 
 async def _invalid(request: Request, fault: Exception) -> JSONResponse:

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field, model_validator
 
 from app.api.deps import ServicesDep
+from app.api.guard import READS
 from app.api.problem_details import answers
 from app.api.schemas import Request, Speedup, TaskIn
 from app.api.texts import Name, TaskText
@@ -13,7 +14,7 @@ from app.records import Task
 from app.services.ranking import Ranked, Wish
 from app.vocabulary import ItemKind
 
-router = APIRouter(prefix="/v1", tags=["retrieval"])
+router = APIRouter(prefix="/v1", tags=["retrieval"], dependencies=READS)
 
 
 class SearchIn(Request):

@@ -3,9 +3,10 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from app.api.guard import READS
 from app.memory.lexicon import load_lexicon
 
-router = APIRouter(prefix="/v1", tags=["retrieval"])
+router = APIRouter(prefix="/v1", tags=["retrieval"], dependencies=READS)
 
 
 class OperationOut(BaseModel):

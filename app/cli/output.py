@@ -25,6 +25,11 @@ def say_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
 
 
+def remark(text: str) -> None:
+    """A message for a person beside the result, on standard error."""
+    errors.print(escape(text), soft_wrap=True)
+
+
 def complain(text: str) -> None:
     """A message on standard error."""
     errors.print(f"[bold red]error[/] {escape(text)}", soft_wrap=True)

@@ -7,6 +7,7 @@ import uvicorn
 
 from app.cli.output import AsJson, say, say_json
 from app.services.migrate import migrate as bring_up_to_date
+from app.services.start import require_guarded
 from app.settings import Settings
 from app.store import migrations
 from app.store.database import Database
@@ -24,6 +25,7 @@ def serve(
 ) -> None:
     """Runs the HTTP service."""
     settings = Settings()
+    require_guarded(settings.model_copy(update={"host": host or settings.host}))
     uvicorn.run(
         "app.main:create_app",
         factory=True,

@@ -1,5 +1,7 @@
 """Tables: one file each; columns and constraints, no behaviour."""
 
+from app.models.api_key import ApiKeyRow
+from app.models.audit_entry import AuditEntryRow
 from app.models.baseline import BaselineRow
 from app.models.context_record import ContextRecordRow
 from app.models.corpus_state import CorpusStateRow
@@ -20,6 +22,8 @@ from app.models.verification_run import VerificationRunRow
 from app.models.wording import WordingRow
 
 __all__ = [
+    "ApiKeyRow",
+    "AuditEntryRow",
     "BaselineRow",
     "ContextRecordRow",
     "CorpusStateRow",

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 
+from app.records import AuditEntry, ContextRecord
 from app.retrieval.embedder import Embedder, chosen_embedder
 from app.services.catalog import Catalog
 from app.services.context import ContextRenderer
+from app.services.keyring import KeyRing, KeyUse
 from app.services.ranking import Ranker
 from app.services.recorder import Recorder
 from app.services.search import Search
 from app.services.tasks import TaskReader
 from app.settings import Settings
+from app.store import feedback, keys
 from app.store.database import Database
 
 
@@ -24,7 +27,16 @@ class Services:
     tasks: TaskReader
     search: Search
     contexts: ContextRenderer
-    recorder: Recorder
+    recorder: Recorder[ContextRecord]
+    audit: Recorder[AuditEntry]
+    key_uses: Recorder[KeyUse]
+    keyring: KeyRing
+
+    def close(self) -> None:
+        """Writes what waits, and lets go of the database."""
+        for recorder in (self.recorder, self.audit, self.key_uses):
+            recorder.close()
+        self.database.dispose()
 
 
 def assembled(settings: Settings) -> Services:
@@ -34,7 +46,8 @@ def assembled(settings: Settings) -> Services:
     catalog = Catalog(database, embedder, settings.var_dir / "index" / "vectors.npz")
     tasks = TaskReader(embedder)
     ranker = Ranker(tasks)
-    recorder = Recorder(database)
+    recorder = Recorder(database, "context records", feedback.put_contexts)
+    key_uses: Recorder[KeyUse] = Recorder(database, "uses of keys", keys.note_uses)
     return Services(
         settings=settings,
         database=database,
@@ -44,4 +57,7 @@ def assembled(settings: Settings) -> Services:
         search=Search(catalog, tasks, ranker, recorder),
         contexts=ContextRenderer(catalog, tasks, ranker, recorder),
         recorder=recorder,
+        audit=Recorder(database, "audit entries", keys.append_audit),
+        key_uses=key_uses,
+        keyring=KeyRing(database, key_uses),
     )

@@ -79,7 +79,7 @@ class _Shown:
 class ContextRenderer:
     """Renders contexts from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder) -> None:
+    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord]) -> None:
         self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks

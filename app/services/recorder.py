@@ -1,14 +1,15 @@
-"""Keeps what was shown, without making anybody wait for the disk."""
+"""Keeps what was shown and what was done, without making anybody wait for the disk."""
 
 import logging
 import queue
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 from app.errors import PlaybookError
-from app.records import ContextRecord
-from app.store import feedback
-from app.store.database import Database
+from app.store.database import Database, Session
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -21,21 +22,23 @@ PATIENCE = 0.2
 """Seconds that the first record of a batch waits for others, unless somebody wants to read them."""
 
 
-class Recorder:
-    """Writes context records in the background, a batch a transaction."""
+class Recorder(Generic[T]):
+    """Writes records of one kind in the background, a batch a transaction. `what` names them in the log."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, what: str, put: Callable[[Session, Iterable[T]], None]) -> None:
         self._database = database
-        self._waiting: queue.Queue[ContextRecord | None] = queue.Queue(WAITING)
+        self._what = what
+        self._put = put
+        self._waiting: queue.Queue[T | None] = queue.Queue(WAITING)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._wanted = threading.Event()
 
-    def keep(self, record: ContextRecord) -> None:
+    def keep(self, record: T) -> None:
         """Takes a record; it is in the database soon after."""
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="context recorder", daemon=True)
+                self._thread = threading.Thread(target=self._work, name=f"recorder of {self._what}", daemon=True)
                 self._thread.start()
         self._waiting.put(record)
 
@@ -69,9 +72,9 @@ class Recorder:
             if None in batch:
                 return
 
-    def _write(self, records: Iterable[ContextRecord]) -> None:
+    def _write(self, records: Iterable[T]) -> None:
         try:
             with self._database.write() as session:
-                feedback.put_contexts(session, records)
+                self._put(session, records)
         except PlaybookError as fault:
-            log.error("context records were not kept: %s", fault.detail)
+            log.error("%s were not kept: %s", self._what, fault.detail)

@@ -33,7 +33,7 @@ class SearchAnswer:
 class Search:
     """Answers searches from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder) -> None:
+    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord]) -> None:
         self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks

@@ -18,7 +18,7 @@ from app.verification.record import RunRecord
 from app.verification.reference import Reference, ReferenceFault
 from app.verification.session import Session
 from app.verification.static_check import StaticReport, check_source
-from app.verification.timing import time_run
+from app.verification.timing import rehearse, time_run
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
 from app.vocabulary import Verdict
 
@@ -190,7 +190,11 @@ class _Judge:
         return bool(done["compiled"])
 
     def _timing(self, reference: Reference, run: CandidateRun, compiled: bool) -> None:
-        if self.session.gpu is None or self._is_decided():
+        if self._is_decided():
+            return
+        if self.session.gpu is None:
+            self._note(timing=rehearse(reference, run))
+            self._audit(run)
             return
         with self.session.gate.exclusive():
             self._time(reference, run, compiled, settle=False)

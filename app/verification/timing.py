@@ -10,6 +10,8 @@ from app.verification.correctness import compare_output
 from app.verification.facts import TimingFact
 from app.verification.protocol import (
     GAP_FLOOR_MS,
+    MIN_TRIALS,
+    REHEARSAL_BUDGET_S,
     TIMED_CHECKS,
     TIMING_FACTOR_HIGH,
     TIMING_FACTOR_LOW,
@@ -73,6 +75,23 @@ def time_run(
         checked_rounds=rounds.checked,
         mismatch=rounds.mismatch,
     )
+
+
+def rehearse(reference: Reference, run: CandidateRun) -> TimingFact:
+    """The rounds of timing without a clock, for the CPU: some outputs are compared, the last one always."""
+    reference.ask("prepare_timing")
+    run.ask("prepare_timing")
+    source = random.SystemRandom()
+    rounds = _Rounds({}, {}, settle=False)
+    started, count, is_last = time.monotonic(), 0, False
+    while not (is_last or rounds.mismatch):
+        count += 1
+        is_last = count == MIN_TRIALS or time.monotonic() - started > REHEARSAL_BUDGET_S
+        factor, seed = source.uniform(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH), secrets.randbits(48)
+        run.ask("burst", factor=factor, seed=seed, count=1)
+        if is_last or source.random() < TIMED_CHECKS / MIN_TRIALS:
+            _check(reference, run, factor, seed, rounds)
+    return TimingFact(checked_rounds=rounds.checked, mismatch=rounds.mismatch)
 
 
 def _one_round(

@@ -54,7 +54,10 @@ def test_a_retired_item_is_in_no_answer_and_its_history_stays(client: TestClient
     assert client.delete(f"/v1/bullets/{item['id']}").status_code == 200
     assert item["id"] not in found_ids(client, "max pooling")
     history = client.get(f"/v1/bullets/{item['id']}/history").json()
-    assert [(entry["reason"], entry["actor"]) for entry in history["items"]] == [("create", "ada"), ("retire", "api")]
+    assert [(entry["reason"], entry["actor"]) for entry in history["items"]] == [
+        ("create", "ada"),
+        ("retire", "anonymous"),
+    ]
     again = created(client, "A lesson about max pooling kernels.", kind="lesson")
     assert again["id"] != item["id"]
 

@@ -1,0 +1,112 @@
+"""Judges many kernels on a GPU host and keeps whole records; needs torch and triton only.
+
+    python -m eval.on_gpu OUT seeds --bundle FOLDER [--devices cuda:0,cuda:1]
+    python -m eval.on_gpu OUT own | gallery | controls | crashes
+
+FOLDER/bundle.json is a list of {problem, candidate, claimed?}, paths in the folder. Every step writes OUT/<label>.json;
+`python -m eval.verification OUT` makes the committed results of them.
+"""
+
+import argparse
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from app.verification import GPU_LIMITS, Candidate, Job, RunRecord, read_candidate, read_problem, verify_many
+from app.verification.controls import reference_as_candidate, zeros_as_candidate
+from app.verification.problem import Problem
+
+ROOT = Path(__file__).resolve().parents[1]
+PROBLEMS = ROOT / "bullets" / "problems"
+GALLERY = ROOT / "tests" / "verification" / "gallery"
+CRASHES = ("endless_loop_on_device", "illegal_access", "fork_bomb", "good_scaled_gelu")
+_CRASH_SECONDS = 10
+_CODE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_PROBLEM = re.compile(r"^source_problem: *(\S+)$", re.MULTILINE)
+_UNCOMPARED = GPU_LIMITS.changed(with_compile=False)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status 0 when every run was made, whatever its verdict."""
+    parser = argparse.ArgumentParser(prog="python -m eval.on_gpu", description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("step", choices=["seeds", "own", "gallery", "controls", "crashes"])
+    parser.add_argument("--bundle", type=Path, help="folder of the step `seeds`")
+    parser.add_argument("--devices", default="cuda:0", help="comma-separated")
+    parser.add_argument("--label", help="name of the result; the step's own where it is left out")
+    options = parser.parse_args(arguments)
+    if options.step == "seeds" and options.bundle is None:
+        parser.error("the step `seeds` needs --bundle")
+    devices = options.devices.split(",")
+    label = options.label or options.step
+    alone = options.step in ("controls", "crashes")
+    jobs = _jobs(options.step, options.bundle)
+    started = time.monotonic()
+    records = verify_many(jobs, devices, workers=1 if alone else None, on_record=_tell)
+    seconds = time.monotonic() - started
+    content: dict[str, Any] = {"step": options.step, "devices": devices, "seconds": round(seconds, 1)}
+    content["claimed"] = _claims(options.bundle) if options.bundle else {}
+    content["records"] = [record.to_json() for record in records]
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / f"{label}.json").write_text(json.dumps(content), encoding="utf-8")
+    print(f"{label}: {len(records)} runs on {', '.join(devices)} in {seconds:.1f} s", flush=True)
+    return 0
+
+
+def _jobs(step: str, bundle: Path | None) -> list[Job]:
+    if step == "seeds" and bundle is not None:
+        entries = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
+        return [Job(read_problem(bundle / e["problem"]), read_candidate(bundle / e["candidate"])) for e in entries]
+    if step == "own":
+        return _own_kernels()
+    if step == "gallery":
+        return _gallery()
+    if step == "controls":
+        problems = [read_problem(path) for path in sorted(PROBLEMS.glob("*.py"))]
+        makers = (reference_as_candidate, zeros_as_candidate)
+        return [Job(problem, make(problem), _UNCOMPARED) for problem in problems for make in makers]
+    limits = _UNCOMPARED.changed(correctness_s=_CRASH_SECONDS)
+    problem = read_problem(PROBLEMS / "scaled_gelu_residual.py")
+    return [Job(problem, read_candidate(GALLERY / f"{name}.py"), limits) for name in CRASHES]
+
+
+def _own_kernels() -> list[Job]:
+    """The starter corpus' kernels: the code block of each file, and the problem that its front matter names."""
+    jobs = []
+    for path in sorted((ROOT / "bullets" / "kernels").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        source, problem = _CODE.search(text), _PROBLEM.search(text)
+        if source is None or problem is None:
+            raise SystemExit(f"{path.name} names no problem, or holds no code")
+        jobs.append(Job(read_problem(PROBLEMS / f"{problem[1]}.py"), Candidate(source[1].encode(), path.stem)))
+    return jobs
+
+
+def _gallery() -> list[Job]:
+    jobs = []
+    for entry in json.loads((GALLERY / "manifest.json").read_text(encoding="utf-8")):
+        limits = _UNCOMPARED.changed(**entry.get("limits", {}))
+        jobs.append(Job(_gallery_problem(entry["problem"]), read_candidate(GALLERY / entry["file"]), limits))
+    return jobs
+
+
+def _gallery_problem(name: str) -> Problem:
+    return read_problem(GALLERY.parent / name if name.endswith(".py") else PROBLEMS / f"{name}.py")
+
+
+def _tell(_index: int, record: RunRecord) -> None:
+    speed = "" if record.figures is None else f"{record.figures.speedup:.3f}x"
+    name = record.candidate["name"]
+    print(f"{name} {record.verdict.value} {speed} {record.seconds:.1f} s {record.device}", flush=True)
+
+
+def _claims(bundle: Path) -> dict[str, str]:
+    """What a bundle's entries claim, by the candidate's name."""
+    entries = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
+    return {Path(entry["candidate"]).stem: entry["claimed"] for entry in entries if "claimed" in entry}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

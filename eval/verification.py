@@ -1,0 +1,134 @@
+"""Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
+
+    python -m eval.verification RAW_FOLDER     # one.json, two.json (seed kernels), own, gallery, controls, crashes
+
+Every file is of one state of the evaluator; mixing states is refused.
+"""
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from eval.provenance import RESULTS, ROOT
+from eval.verification_page import page
+
+FOLDER = RESULTS / "verification"
+STEPS = ("one", "two", "own", "gallery", "controls", "crashes")
+_GALLERY = ROOT / "tests" / "verification" / "gallery" / "manifest.json"
+_FINGERPRINT = ("gpu", "driver", "cuda", "torch", "triton", "python", "sandbox", "evaluator", "switches")
+_DIGITS = 4
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status 1 when the raw files are not of one evaluator."""
+    parser = argparse.ArgumentParser(prog="python -m eval.verification", description=__doc__)
+    parser.add_argument("raw", type=Path)
+    options = parser.parse_args(arguments)
+    raw = {step: json.loads((options.raw / f"{step}.json").read_text(encoding="utf-8")) for step in STEPS}
+    states = {record["fingerprint"]["evaluator"] for part in raw.values() for record in part["records"]}
+    if len(states) != 1:
+        parser.exit(1, f"the runs are of several evaluators: {', '.join(sorted(states))}\n")
+    results = {
+        "seed-kernels-h200": {"runs": [_seeds(raw["one"]), _seeds(raw["two"])]},
+        "own-kernels-h200": {**_about(raw["own"]), "rows": [_row(record) for record in raw["own"]["records"]]},
+        "gallery-h200": {**_about(raw["gallery"]), "rows": _gallery(raw["gallery"]["records"])},
+        "controls-h200": {
+            **_about(raw["controls"]),
+            "rows": _controls(raw["controls"]["records"]),
+            "crashes_in_a_row": [_brief(record) for record in raw["crashes"]["records"]],
+        },
+    }
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, content in results.items():
+        (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    (FOLDER / "h200.md").write_text(page(results), encoding="utf-8")
+    return 0
+
+
+def _about(part: dict[str, Any]) -> dict[str, Any]:
+    """Where the runs of one raw file come from, and how long all of them took."""
+    first = min(part["records"], key=lambda record: str(record["started_at"]))
+    provenance = {name: first["fingerprint"].get(name) for name in _FINGERPRINT} | {"date": first["started_at"]}
+    return {"devices": part["devices"], "seconds": part["seconds"], "provenance": provenance}
+
+
+def _seeds(part: dict[str, Any]) -> dict[str, Any]:
+    rows = [{"claimed": part["claimed"].get(record["candidate"]["name"])} | _row(record) for record in part["records"]]
+    measured = [row["figures"] for row in rows if row["figures"]]
+    means = {
+        name: round(math.exp(sum(math.log(f[name]) for f in measured if f[name]) / len(measured)), _DIGITS)
+        for name in ("speedup", "speedup_vs_compile")
+    }
+    return {**_about(part), "geometric_means": means, "rows": sorted(rows, key=lambda row: str(row["id"]))}
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    """One run, with its figures rounded and without its raw readings."""
+    figures = record["figures"]
+    errors = [case["worst"] for case in record["evidence"].get("cases", [])]
+    return {
+        "id": record["candidate"]["name"],
+        "problem": record["problem"],
+        "candidate_sha256": record["candidate"]["sha256"],
+        "language": record["candidate"]["language"],
+        "verdict": record["verdict"],
+        "flags": record["flags"],
+        "detail": record["detail"],
+        "figures": None if figures is None else {name: _rounded(value) for name, value in figures.items()},
+        "largest_error_in_tolerances": _rounded(max(errors, default=0.0)),
+        "outside_clock_ms": _rounded((record["evidence"].get("timing") or {}).get("outside_ms")),
+        "device": record["device"],
+        "seconds": record["seconds"],
+        "started_at": record["started_at"],
+    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def _brief(record: dict[str, Any]) -> dict[str, Any]:
+    return {"candidate": record["candidate"]["name"], "verdict": record["verdict"], "seconds": record["seconds"]}
+
+
+def _gallery(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each fixture's verdict beside the one that its manifest asks for. Records come in the manifest's order."""
+    manifest = json.loads(_GALLERY.read_text(encoding="utf-8"))
+    return [
+        {
+            "file": entry["file"],
+            "expected": entry["verdict"],
+            "verdict": record["verdict"],
+            "as_expected": record["verdict"] in entry["verdict"]
+            and (not entry["file"].startswith("good_") or not record["flags"]),
+            "flags": record["flags"],
+            "seconds": record["seconds"],
+        }
+        for entry, record in zip(manifest, records, strict=True)
+    ]
+
+
+def _controls(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Reference and zeros of each problem, in pairs as they were judged."""
+    rows = []
+    for reference, zeros in zip(records[::2], records[1::2], strict=True):
+        figures = reference["figures"] or {}
+        rows.append(
+            {
+                "problem": reference["problem"]["name"],
+                "reference": reference["verdict"],
+                "zeros": zeros["verdict"],
+                "ratio": _rounded(figures.get("speedup")),
+                "lo95": _rounded(figures.get("speedup_lo95")),
+                "hi95": _rounded(figures.get("speedup_hi95")),
+                "eager_ms": _rounded(figures.get("eager_ms")),
+                "trials": figures.get("trials"),
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
