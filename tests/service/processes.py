@@ -56,7 +56,7 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -
 @contextmanager
 def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
     """URLs of so many server processes on one database, all ready."""
-    ports = [_free_port() for _ in range(count)]
+    ports = [free_port() for _ in range(count)]
     _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
     running = [started(settings, "serve", "--port", str(port), log=log) for port, log in zip(ports, logs, strict=True)]
@@ -80,7 +80,7 @@ def process_id(url: str) -> int:
     return _PROCESSES[url]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
