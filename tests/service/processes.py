@@ -56,7 +56,7 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -
 @contextmanager
 def servers(settings: Settings, count: int = 1, more: Sequence[str] = ()) -> Iterator[Sequence[str]]:
     """URLs of so many server processes on one database, all ready; `more` are further arguments of `serve`."""
-    ports = [_free_port() for _ in range(count)]
+    ports = [free_port() for _ in range(count)]
     _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
     running = [
@@ -82,7 +82,7 @@ def process_id(url: str) -> int:
     return _PROCESSES[url]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
