@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.vocabulary import AuthMode, EmbedderName
+from app.vocabulary import AuthMode, EmbedderName, LogFormat, LogLevel
 
 
 class Settings(BaseSettings):
@@ -20,10 +20,16 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
     auth: AuthMode = Field(default=AuthMode.KEYS, description="keys, or off: nobody needs a key; on loopback only.")
     threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
+    rate_limit: int = Field(default=6000, ge=0, description="Reading requests a minute and key; 0 sets no limit.")
+    rate_limit_writes: int = Field(default=1200, ge=0, description="Other requests a minute and key; 0: no limit.")
+    max_requests: int = Field(default=128, ge=1, description="Requests answered at once; more are answered 503.")
+    patience_seconds: float = Field(default=30, gt=0, description="How long a body, or a piece of an answer, may take.")
+    cors_origins: str = Field(default="", description="Origins of pages that may call, with commas; empty: none.")
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
-    log_level: str = Field(default="info", description="uvicorn's log level.")
+    log_level: LogLevel = Field(default=LogLevel.INFO, description="critical, error, warning, info or debug.")
+    log_format: LogFormat = Field(default=LogFormat.TEXT, description="text, or json: one object a line.")
 
     @property
     def sqlalchemy_url(self) -> str:

@@ -5,12 +5,20 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from app.api.logs import log_config
+from app.api.patience import HeadInTime
 from app.cli.output import AsJson, say, say_json
 from app.services.migrate import migrate as bring_up_to_date
 from app.services.start import require_guarded
 from app.settings import Settings
 from app.store import migrations
 from app.store.database import Database
+
+MOST_CONNECTIONS = 1000
+"""Beyond it, new requests are turned away before anything is read of them."""
+
+GRACE_SECONDS = 30
+"""How long requests that are being answered may still take when the service is told to stop."""
 
 
 def register(app: typer.Typer) -> None:
@@ -31,8 +39,11 @@ def serve(
         factory=True,
         host=host or settings.host,
         port=settings.port if port is None else port,
-        log_level=settings.log_level,
-        timeout_graceful_shutdown=10,
+        log_config=log_config(settings.log_level, settings.log_format),
+        http=HeadInTime.within(settings.patience_seconds),
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 
