@@ -12,7 +12,8 @@
     |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
-    |   `-- DuplicateItem       409
+    |   |-- DuplicateItem       409
+    |   `-- EditedBundle        409
     |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
     |-- TooManyRequests         429  the key has used up its requests of this minute
@@ -124,6 +125,12 @@ class DuplicateItem(Conflict):
     """An item with that id or that very text exists; `id` names it."""
 
     title = "Duplicate item"
+
+
+class EditedBundle(Conflict):
+    """A verification bundle or its results are not what was exported, or contradict the database."""
+
+    title = "Edited bundle"
 
 
 class TooSlow(PlaybookError):

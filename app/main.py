@@ -14,6 +14,7 @@ from app.api import (
     feedback,
     findings,
     health,
+    kernels,
     keys,
     metrics,
     operations,
@@ -34,11 +35,12 @@ from app.settings import Settings
 
 VERSION = "0.1.0"
 
-ROUTERS = (
+_GUARDED = (
     search,
     context,
     feedback,
     bullets,
+    kernels,
     operations,
     findings,
     facts,
@@ -47,6 +49,7 @@ ROUTERS = (
     keys,
     metrics,
 )
+"""Modules of the routes that need a key."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -66,7 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     app.state.metrics = metrics.Metrics()
     problem_details.install(app)
-    for module in ROUTERS:
+    for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403, 408, 429))
     app.include_router(health.router)
     _add_middleware(app, chosen)
