@@ -51,6 +51,7 @@ SCOPES = {
     "create_key": {Scope.ADMIN},
     "revoke_key": {Scope.ADMIN},
     "list_audit": {Scope.ADMIN},
+    "metrics": {Scope.READ},
 }
 """operation_id -> scopes of which one is enough; admin always is."""
 
