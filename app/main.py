@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from app.admin import routes as desk
 from app.api import (
     bullets,
     context,
@@ -38,6 +39,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         services = assembled(chosen)
         prepare(services)
         app.state.services = services
+        app.state.signer = desk.signer(chosen)
         try:
             yield
         finally:
@@ -48,6 +50,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, keys):
         app.include_router(module.router, responses=answers(401, 403))
     app.include_router(health.router)
+    app.include_router(desk.router)
     app.add_middleware(BodyLimit, limit=chosen.max_body_bytes)
     app.add_middleware(Guard, auth=chosen.auth)
     app.add_middleware(RequestId)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.vocabulary import AuthMode, EmbedderName
@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
+    session_minutes: float = Field(default=720, gt=0, le=43_200, description="How long a sign-in to /admin lasts.")
+    session_secret: SecretStr = Field(default=SecretStr(""), description="Signs sessions; empty: kept under VAR_DIR.")
     log_level: str = Field(default="info", description="uvicorn's log level.")
 
     @property
