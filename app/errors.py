@@ -12,7 +12,8 @@
     |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
-    |   `-- DuplicateItem       409
+    |   |-- DuplicateItem       409
+    |   `-- EditedBundle        409
     |-- BodyTooLarge            413
     `-- Unavailable             503  the service cannot answer now; the text says what to do
         |-- Unguarded           503  keys are off on a host that others can reach
@@ -121,6 +122,12 @@ class DuplicateItem(Conflict):
     """An item with that id or that very text exists; `id` names it."""
 
     title = "Duplicate item"
+
+
+class EditedBundle(Conflict):
+    """A verification bundle or its results are not what was exported, or contradict the database."""
+
+    title = "Edited bundle"
 
 
 class BodyTooLarge(PlaybookError):

@@ -14,6 +14,7 @@ from app.api import (
     feedback,
     findings,
     health,
+    kernels,
     keys,
     operations,
     problem_details,
@@ -28,6 +29,21 @@ from app.services.start import prepare
 from app.settings import Settings
 
 VERSION = "0.1.0"
+
+_GUARDED = (
+    search,
+    context,
+    feedback,
+    bullets,
+    kernels,
+    operations,
+    findings,
+    facts,
+    vocabulary,
+    exchange,
+    keys,
+)
+"""Modules of the routes that need a key."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -47,7 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
     problem_details.install(app)
-    for module in (search, context, feedback, bullets, operations, findings, facts, vocabulary, exchange, keys):
+    for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403))
     app.include_router(health.router)
     app.include_router(desk.router)

@@ -101,6 +101,11 @@ def put_runs(session: Session, runs: Iterable[Run]) -> int:
     return written
 
 
+def is_run(session: Session, run_id: str) -> bool:
+    """Whether a verification run of that id is stored."""
+    return session.get(VerificationRunRow, run_id) is not None
+
+
 def runs(session: Session) -> list[Run]:
     """Every verification run, oldest first."""
     query = select(VerificationRunRow).order_by(col(VerificationRunRow.finished_at), col(VerificationRunRow.id))

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -39,10 +40,16 @@ def verify(
         session.pool.close()
 
 
-def verify_in(session: Session, problem: Problem, candidate: Candidate, limits: Limits) -> RunRecord:
-    """Judge one candidate within a session that other runs may share."""
+def verify_in(
+    session: Session,
+    problem: Problem,
+    candidate: Candidate,
+    limits: Limits,
+    on_phase: Callable[[str], None] = lambda _phase: None,
+) -> RunRecord:
+    """Judge one candidate within a session that other runs may share; `on_phase` is told of each phase as it begins."""
     report = check_source(candidate.raw, candidate.entry_point)
-    judge = _Judge(session, limits, candidate, report)
+    judge = _Judge(session, limits, candidate, report, on_phase)
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         if judge.may_start:
@@ -76,8 +83,16 @@ def verify_in(session: Session, problem: Problem, candidate: Candidate, limits: 
 class _Judge:
     """Gathers the facts of one run; knows the order of the steps, leaves each to its module."""
 
-    def __init__(self, session: Session, limits: Limits, candidate: Candidate, report: StaticReport) -> None:
+    def __init__(
+        self,
+        session: Session,
+        limits: Limits,
+        candidate: Candidate,
+        report: StaticReport,
+        on_phase: Callable[[str], None],
+    ) -> None:
         self.session, self.limits, self.candidate, self.language = session, limits, candidate, report.language
+        self._on_phase = on_phase
         self.phases: dict[str, float] = {}
         self.fingerprint: dict[str, Any] = host_fingerprint()
         self.printed = ""
@@ -271,6 +286,7 @@ class _Judge:
         return self._gpu_state().get("compute_capability")
 
     def _timed(self, phase: str, step: Any) -> Any:
+        self._on_phase(phase)
         started = time.monotonic()
         try:
             return step()

@@ -169,3 +169,15 @@ def test_what_a_contributor_adds_is_pending_whatever_it_claims(
     assert guarded.post("/v1/search", json=asked, headers=keys(Scope.READ)).json()["results"] == []
     stated = guarded.post("/v1/bullets", json={"text": "x", "status": "active"}, headers=headers)
     assert stated.status_code == 422
+
+
+def test_a_kernel_that_a_contributor_adds_is_pending_as_well(guarded: TestClient, keys: Keys) -> None:
+    offer = {
+        "source_problem": "L2_072",
+        "source": "import triton\n@triton.jit\ndef k(x): pass\nclass ModelNew: pass\n",
+        "text": "x",
+    }
+    made = guarded.post("/v1/kernels", json=offer, headers=keys(Scope.CONTRIBUTE, name="agent-1"))
+    assert made.status_code == 201, made.text
+    assert made.json()["status"] == "pending"
+    assert made.json()["provenance"]["key"] == made.json()["provenance"]["proposed_by"] == "agent-1"
