@@ -9,11 +9,14 @@
     |-- Unauthorized            401  no key, or one that is not known, was revoked or has expired
     |-- Forbidden               403  the key does not have the scope that the call needs
     |-- UnknownItem             404
+    |-- UnknownRun              404
+    |-- UnknownNight            404
     |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
     |   |-- DuplicateItem       409
-    |   `-- EditedBundle        409
+    |   |-- EditedBundle        409
+    |   `-- NoWorker            409
     |-- BodyTooLarge            413
     `-- Unavailable             503  the service cannot answer now; the text says what to do
         |-- Unguarded           503  keys are off on a host that others can reach
@@ -98,6 +101,20 @@ class UnknownItem(PlaybookError):
     title = "Unknown item"
 
 
+class UnknownRun(PlaybookError):
+    """No verification run has that id."""
+
+    status = 404
+    title = "Unknown run"
+
+
+class UnknownNight(PlaybookError):
+    """There was no night of that date."""
+
+    status = 404
+    title = "Unknown night"
+
+
 class UnknownKey(PlaybookError):
     """No key has that id."""
 
@@ -128,6 +145,12 @@ class EditedBundle(Conflict):
     """A verification bundle or its results are not what was exported, or contradict the database."""
 
     title = "Edited bundle"
+
+
+class NoWorker(Conflict):
+    """No worker lives that could judge, and the request names no hardware to wait for."""
+
+    title = "No worker"
 
 
 class BodyTooLarge(PlaybookError):

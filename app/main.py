@@ -18,6 +18,7 @@ from app.api import (
     keys,
     operations,
     problem_details,
+    runs,
     search,
     vocabulary,
 )
@@ -39,6 +40,7 @@ _GUARDED = (
     operations,
     findings,
     facts,
+    runs,
     vocabulary,
     exchange,
     keys,

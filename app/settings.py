@@ -25,6 +25,14 @@ class Settings(BaseSettings):
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
     session_minutes: float = Field(default=720, gt=0, le=43_200, description="How long a sign-in to /admin lasts.")
     session_secret: SecretStr = Field(default=SecretStr(""), description="Signs sessions; empty: kept under VAR_DIR.")
+    queue_url: str = Field(default="", description="Queue of the workers; empty means a SQLite file under VAR_DIR.")
+    problems: str = Field(default="bullets/problems", description="Folders of problem files, joined by colons.")
+    worker_silence_s: float = Field(
+        default=60.0, gt=0, description="Seconds without heartbeat after which a run is requeued."
+    )
+    run_attempts: int = Field(
+        default=3, ge=1, description="Workers that may fall silent over a run before it is given up."
+    )
     log_level: str = Field(default="info", description="uvicorn's log level.")
 
     @property

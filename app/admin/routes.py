@@ -10,15 +10,35 @@ from app.admin.pages import (
     home,
     item,
     items,
+    kernels,
     keys,
     merging,
+    nights,
     playground,
     readers,
+    runs,
 )
 from app.admin.sessions import Signer, secret_of
 from app.settings import Settings
 
-PAGES = (entrance, home, items, editing, item, merging, findings, playground, readers, keys, exchange)
+PAGES = (
+    entrance,
+    home,
+    items,
+    editing,
+    item,
+    merging,
+    kernels,
+    runs,
+    nights,
+    findings,
+    playground,
+    readers,
+    keys,
+    exchange,
+)
+"""In the order in which their routes are tried: `/admin/items/new` comes before `/admin/items/{item_id}`."""
+
 
 router = APIRouter(include_in_schema=False)
 for page in PAGES:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from app.records import Night
 from app.services.assembly import Services
 from app.services.health import Check, readiness
+from app.services.nights import list_nights
 from app.store import overview
 from app.store.database import Database
 from app.vocabulary import ItemKind, ItemStatus, RunState
@@ -41,6 +43,8 @@ class Overview:
     """Kind -> open ones."""
     checks: Sequence[Check]
     runs: Mapping[RunState, int]
+    night: Night | None
+    """The newest one."""
 
     @property
     def active(self) -> int:
@@ -78,6 +82,7 @@ def look_over(services: Services, now: datetime) -> Overview:
         findings=findings,
         checks=readiness(services.database, services.embedder, services.catalog),
         runs={state: runs.get(state, 0) for state in RunState},
+        night=next(iter(list_nights(services.database, limit=1).nights), None),
     )
 
 

@@ -57,3 +57,8 @@ def families(session: Session) -> list[str]:
     """Every family that an item is of."""
     found = session.exec(select(ItemRow.family).where(col(ItemRow.family).is_not(None)).distinct()).all()
     return sorted(family for family in found if family)
+
+
+def hardware_of_runs(session: Session) -> list[str]:
+    """Every kind of hardware that a run was ordered for."""
+    return sorted(session.exec(select(VerificationRunRow.hardware).distinct()).all())
