@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from app.admin import routes as desk
 from app.api import (
     bullets,
     context,
@@ -49,6 +50,7 @@ _GUARDED = (
     operations,
     findings,
     facts,
+    runs,
     vocabulary,
     exchange,
     imports,
@@ -68,6 +70,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         try:
             prepare(services)
             app.state.services = services
+            app.state.signer = desk.signer(chosen)
             async with door.opened(services, VERSION) as app.state.mcp:
                 yield {"patience_seconds": chosen.patience_seconds}
         finally:
@@ -79,6 +82,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403, 408, 429))
     app.include_router(health.router)
+    app.include_router(desk.router)
     app.router.routes.append(door.route)
     _add_middleware(app, chosen)
     return app

@@ -34,6 +34,8 @@ class Settings(BaseSettings):
     max_import_bytes: int = Field(default=256_000_000, gt=0, description="Largest file of POST /v1/import, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
+    session_minutes: float = Field(default=720, gt=0, le=43_200, description="How long a sign-in to /admin lasts.")
+    session_secret: SecretStr = Field(default=SecretStr(""), description="Signs sessions; empty: kept under VAR_DIR.")
     queue_url: str = Field(default="", description="Queue of the workers; empty means a SQLite file under VAR_DIR.")
     problems: str = Field(default="bullets/problems", description="Folders of problem files, joined by colons.")
     worker_silence_s: float = Field(
