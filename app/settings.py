@@ -44,8 +44,20 @@ class Settings(BaseSettings):
     run_attempts: int = Field(
         default=3, ge=1, description="Workers that may fall silent over a run before it is given up."
     )
+    heartbeat_s: float = Field(default=5.0, gt=0, description="Seconds between heartbeats of a running run.")
+    stop_grace_s: float = Field(default=120.0, ge=0, description="Seconds a stopping worker may finish its runs in.")
+    night_limit: int = Field(default=200, ge=1, description="Kernels a night judges at most on each hardware.")
+    night_hours: float = Field(default=8.0, gt=0, description="Hours after which a night is closed as it stands.")
+    webhook_url: str = Field(default="", description="Where regressions are told; empty tells nobody.")
+    webhook_secret: str = Field(default="", description="Key of the webhook's signature.")
+    webhook_private: bool = Field(default=False, description="Whether the webhook may go to private addresses.")
     log_level: LogLevel = Field(default=LogLevel.INFO, description="critical, error, warning, info or debug.")
     log_format: LogFormat = Field(default=LogFormat.TEXT, description="text, or json: one object a line.")
+
+    @property
+    def problem_folders(self) -> list[Path]:
+        """Folders of problem files, in the order in which they are searched."""
+        return [Path(folder) for folder in self.problems.split(":") if folder]
 
     @property
     def sqlalchemy_url(self) -> str:

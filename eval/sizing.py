@@ -15,7 +15,7 @@ from typing import Any
 
 from app.retrieval.embedder import chosen_embedder
 from app.services.backup import back_up
-from app.services.verifying import stored_run
+from app.services.verifying import outcome_of
 from app.settings import Settings
 from app.store.database import Database
 from app.verification import CPU_LIMITS, Candidate, read_problem, verify
@@ -74,8 +74,8 @@ def _run_bytes() -> int:
     problem = read_problem(ROOT / "bullets" / "problems" / "softmax_temperature.py")
     text = (ROOT / "bullets" / "kernels" / "softmax-temperature.md").read_text(encoding="utf-8")
     source = text.split("```python\n")[1].split("\n```")[0]
-    run = stored_run("kernel", verify(problem, Candidate(source.encode()), "cpu", CPU_LIMITS))
-    return len(json.dumps(run.figures)) + len(json.dumps(run.fingerprint))
+    kept = outcome_of(verify(problem, Candidate(source.encode()), "cpu", CPU_LIMITS))
+    return len(json.dumps(kept.figures)) + len(json.dumps(kept.fingerprint))
 
 
 def slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

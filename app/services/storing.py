@@ -1,13 +1,15 @@
 """Stores one imported document: all of it in one transaction, and nothing that is already there."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.memory.drafts import DocumentDraft
 from app.memory.merging import Change, Known, Merger
-from app.records import CounterEvent, LineFault, Reader, Revision
+from app.records import CounterEvent, LineFault, Reader, Revision, Run
 from app.services.bundled import curated_records
+from app.services.settling import settle
 from app.store import corpus, facts, history, items, redirects
 from app.store.database import Database, Session
 from app.vocabulary import RevisionReason
@@ -150,6 +152,15 @@ def _store_references(session: Session, document: DocumentDraft, stored: Stored)
     return (
         facts.put_baselines(session, baselines)
         + facts.put_rankings(session, rankings)
-        + facts.put_runs(session, runs)
+        + _store_runs(session, runs)
         + facts.put_wording(session, document.wording)
     )
+
+
+def _store_runs(session: Session, runs: Sequence[Run]) -> int:
+    """Runs, and what new ones do to the standing of their kernels."""
+    written = facts.put_runs(session, runs)
+    if written:
+        for item_id, hardware in sorted({(run.item_id or "", run.hardware) for run in runs}):
+            settle(session, item_id, hardware)
+    return written

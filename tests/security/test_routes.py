@@ -47,6 +47,7 @@ SCOPES = {
     "get_run": {Scope.READ},
     "list_nights": {Scope.READ},
     "get_night": {Scope.READ},
+    "get_night_report": {Scope.READ},
     "list_keys": {Scope.ADMIN},
     "create_key": {Scope.ADMIN},
     "revoke_key": {Scope.ADMIN},
