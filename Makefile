@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := app eval tests migrations
+SOURCES := app eval tests migrations playbook_client
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-gpu sandbox check bench fmt clean

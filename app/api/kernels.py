@@ -40,12 +40,12 @@ class KernelIn(Request):
     proposed_by: Name | None = Field(default=None, description="The agent that proposes it; it then waits as pending.")
 
     def record(self, caller: Caller) -> NewKernel:
-        """The kernel as services take it; what comes without the scope curate is a proposal of its caller."""
-        values, origin = self.model_dump(exclude={"provenance"}), dict(self.provenance or {})
+        """The kernel as services take it. Whoever may not curate is an agent that proposes."""
+        origin, proposed_by = self.provenance or {}, self.proposed_by
         if not caller.may(Scope.CURATE):
-            values["proposed_by"] = self.proposed_by or caller.name
-            origin["key"] = caller.name
-        return NewKernel(**values, provenance=origin)
+            origin, proposed_by = {**origin, "key": caller.name}, proposed_by or caller.name
+        values = self.model_dump(exclude={"provenance", "proposed_by"})
+        return NewKernel(**values, provenance=origin, proposed_by=proposed_by)
 
 
 class MeasuredOut(BaseModel):
@@ -182,8 +182,7 @@ def list_kernels(
     },
 )
 def add_kernel(curator: CuratorDep, caller: CallerDep, new: KernelIn, response: Response) -> KernelDetail:
-    """Adds a kernel, pending without the scope curate. The same code for the same problem is one kernel, however
-    often it is sent."""
+    """Adds a kernel; without the scope curate it waits as pending. The same code for the same problem is one kernel."""
     added: AddedKernel = kernels.add_kernel(curator, new.record(caller))
     response.status_code = status.HTTP_201_CREATED if added.is_new else status.HTTP_200_OK
     return KernelDetail.shown(added.kernel, list(added.warnings))

@@ -31,6 +31,7 @@ SCOPES = {
     "list_duplicates": {Scope.READ},
     "list_conflicts": {Scope.READ},
     "give_feedback": {Scope.FEEDBACK},
+    "import_file": {Scope.CURATE},
     "create_item": {Scope.CONTRIBUTE, Scope.CURATE},
     "edit_item": {Scope.CURATE},
     "retire_item": {Scope.CURATE},
@@ -41,10 +42,16 @@ SCOPES = {
     "decide_finding": {Scope.CURATE},
     "put_reader": {Scope.CURATE},
     "put_baselines": {Scope.CURATE},
+    "verify_kernel": {Scope.VERIFY},
+    "list_runs": {Scope.READ},
+    "get_run": {Scope.READ},
+    "list_nights": {Scope.READ},
+    "get_night": {Scope.READ},
     "list_keys": {Scope.ADMIN},
     "create_key": {Scope.ADMIN},
     "revoke_key": {Scope.ADMIN},
     "list_audit": {Scope.ADMIN},
+    "metrics": {Scope.READ},
 }
 """operation_id -> scopes of which one is enough; admin always is."""
 
