@@ -15,14 +15,19 @@
     |-- Conflict                409
     |   |-- StaleVersion        409
     |   |-- DuplicateItem       409
+    |   |-- EditedBundle        409
     |   `-- NoWorker            409
+    |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
+    |-- TooManyRequests         429  the key has used up its requests of this minute
     `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- Overloaded          503  as many requests as fit are being answered
         |-- Unguarded           503  keys are off on a host that others can reach
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
         |-- WrongEmbedder       503
-        `-- EmbedderMissing     503
+        |-- EmbedderMissing     503
+        `-- PgvectorMissing     503
 
 Each class owns its HTTP status and title. The problem type is derived from the class name.
 """
@@ -140,10 +145,23 @@ class DuplicateItem(Conflict):
     title = "Duplicate item"
 
 
+class EditedBundle(Conflict):
+    """A verification bundle or its results are not what was exported, or contradict the database."""
+
+    title = "Edited bundle"
+
+
 class NoWorker(Conflict):
     """No worker lives that could judge, and the request names no hardware to wait for."""
 
     title = "No worker"
+
+
+class TooSlow(PlaybookError):
+    """The client did not send its body in time."""
+
+    status = 408
+    title = "Too slow"
 
 
 class BodyTooLarge(PlaybookError):
@@ -153,11 +171,24 @@ class BodyTooLarge(PlaybookError):
     title = "Body too large"
 
 
+class TooManyRequests(PlaybookError):
+    """The key has used up its requests of this minute; the header Retry-After says when to come back."""
+
+    status = 429
+    title = "Too many requests"
+
+
 class Unavailable(PlaybookError):
     """The service cannot answer now."""
 
     status = 503
     title = "Unavailable"
+
+
+class Overloaded(Unavailable):
+    """As many requests as fit are being answered."""
+
+    title = "Overloaded"
 
 
 class Unguarded(Unavailable):
@@ -188,3 +219,9 @@ class EmbedderMissing(Unavailable):
     """The chosen sentence model is not installed."""
 
     title = "Embedder missing"
+
+
+class PgvectorMissing(Unavailable):
+    """pgvector was asked for by name, and the database cannot offer it."""
+
+    title = "pgvector missing"

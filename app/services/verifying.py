@@ -32,12 +32,14 @@ def verify_kernels(
     item_ids: Sequence[str] | None,
     folders: Iterable[Path],
     gpu: int | None,
-    progress: Callable[[int], None] = lambda _: None,
+    on_done: Callable[[str, str], None] = lambda _item_id, _verdict: None,
+    on_phase: Callable[[str, str], None] = lambda _item_id, _phase: None,
 ) -> list[Judged]:
     """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each finished run.
 
     `folders` hold problem files: `<slug>.py`, or a KernelBench checkout. A kernel whose problem is not among them, or
-    differs from the problem that is known under that id, is not judged, and the answer says why.
+    differs from the problem that is known under that id, is not judged, and the answer says why. `on_phase` and
+    `on_done` are told of each kernel's phases and verdict by the threads that judge.
     """
     with database.read() as session:
         items = {item.id: item for item in corpus.items_since(session, -1) if item.kernel is not None and item.shown}
@@ -50,7 +52,13 @@ def verify_kernels(
     jobs = [(item, job_for(item, path)) for item, path in found if path is not None]
     limits = CPU_LIMITS if gpu is None else GPU_LIMITS
     device = "cpu" if gpu is None else f"cuda:{gpu}"
-    records = verify_many([job for _, job in jobs], device, limits, on_record=lambda _index, _record: progress(1))
+    records = verify_many(
+        [job for _, job in jobs],
+        device,
+        limits,
+        on_record=lambda index, record: on_done(jobs[index][0].id, record.verdict.value),
+        on_phase=lambda index, phase: on_phase(jobs[index][0].id, phase),
+    )
     judged = {item.id: (item, record) for (item, _), record in zip(jobs, records, strict=True)}
     _keep(database, list(judged.values()))
     reason = "its problem's file is not in any folder given, or differs from the problem that is known"
@@ -94,7 +102,7 @@ def outcome_of(record: RunRecord) -> Outcome:
 def _keep(database: Database, judged: Sequence[tuple[Item, RunRecord]]) -> None:
     if not judged:
         return
-    runs = [_run(item, record) for item, record in judged]
+    runs = [stored_run(item, record) for item, record in judged]
     with database.write() as session:
         corpus.lock(session)
         facts.put_runs(session, runs)
@@ -103,7 +111,8 @@ def _keep(database: Database, judged: Sequence[tuple[Item, RunRecord]]) -> None:
         corpus.advance(session, facts=True)
 
 
-def _run(item: Item, record: RunRecord) -> Run:
+def stored_run(item: Item, record: RunRecord) -> Run:
+    """The row of a run that has just finished: all figures and the whole evidence."""
     outcome = outcome_of(record)
     return Run(
         id=f"run-{uuid.uuid4().hex}",

@@ -107,6 +107,11 @@ def put_runs(session: Session, runs: Iterable[Run]) -> int:
     return written
 
 
+def is_run(session: Session, run_id: str) -> bool:
+    """Whether a verification run of that id is stored."""
+    return session.get(VerificationRunRow, run_id) is not None
+
+
 def runs(session: Session) -> list[Run]:
     """Every finished verification run of a kernel, oldest first."""
     query = (

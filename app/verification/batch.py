@@ -13,6 +13,7 @@ from app.verification.problem import Problem
 from app.verification.protocol import Limits
 from app.verification.record import RunRecord
 from app.verification.session import Session
+from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 MAX_WORKERS = 8
@@ -43,10 +44,15 @@ class _Work:
     Groups come by falling level of their problem: whole networks compile longest, and none should be alone at the end.
     """
 
-    def __init__(self, jobs: Sequence[Job], on_record: Callable[[int, RunRecord], None]) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        on_record: Callable[[int, RunRecord], None] | None,
+        on_phase: Callable[[int, str], None] | None,
+    ) -> None:
         self.jobs = jobs
         self.records: dict[int, RunRecord] = {}
-        self._on_record = on_record
+        self._on_record, self._on_phase = on_record, on_phase
         self._lock = threading.Lock()
         groups: dict[str, list[int]] = {}
         for index in sorted(range(len(jobs)), key=lambda index: -(jobs[index].problem.level or 0)):
@@ -61,7 +67,13 @@ class _Work:
     def keep(self, index: int, record: RunRecord) -> None:
         """Notes a record and tells of it."""
         self.records[index] = record
-        self._on_record(index, record)
+        if self._on_record is not None:
+            self._on_record(index, record)
+
+    def tell(self, index: int, phase: str) -> None:
+        """Tells that a run enters a phase."""
+        if self._on_phase is not None:
+            self._on_phase(index, phase)
 
 
 @dataclass
@@ -106,7 +118,10 @@ class _Lane:
 
     def _judge(self, index: int) -> None:
         job = self.work.jobs[index]
-        self.work.keep(index, verify_in(self.session, job.problem, job.candidate, job.limits or self.session.limits))
+        limits = job.limits or self.session.limits
+        watch = Watch(lambda phase: self.work.tell(index, phase))
+        record = verify_in(self.session, job.problem, job.candidate, limits, watch)
+        self.work.keep(index, record)
 
 
 def verify_many(
@@ -116,9 +131,11 @@ def verify_many(
     *,
     workers: int | None = None,
     on_record: Callable[[int, RunRecord], None] | None = None,
+    on_phase: Callable[[int, str], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> list[RunRecord]:
-    """Judge all jobs; the records come in the order of the jobs, `on_record` is told of each as it is done.
+    """Judge all jobs; the records come in the order of the jobs, `on_record` is told of each as it is done and
+    `on_phase` of each phase that a run enters, both by the thread that judges.
 
     Several devices share the work; each times one run at a time. `workers` counts runs side by side on each of them.
     Once `cancelled` is set, runs that have not begun end as `cancelled`; those under way are finished.
@@ -127,7 +144,7 @@ def verify_many(
     """
     listed = list(jobs)
     devices = [device] if isinstance(device, str) else list(device)
-    work = _Work(listed, on_record or (lambda _index, _record: None))
+    work = _Work(listed, on_record, on_phase)
     count = workers or side_by_side(len(devices))
     lanes = [_Lane(Session.open(name, limits), work, count) for name in devices]
     for lane in lanes:

@@ -281,7 +281,8 @@ class _Judge:
         return self._gpu_state().get("compute_capability")
 
     def _timed(self, phase: str, step: Any) -> Any:
-        started, self.watch.phase = time.monotonic(), phase
+        self.watch.enter(phase)
+        started = time.monotonic()
         try:
             return step()
         finally:

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from collections.abc import Callable
 
 from app.verification import processes
 from app.verification.child import Child
@@ -13,8 +14,9 @@ class Watch:
     A stopped run ends as `cancelled`, whatever its candidate did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_phase: Callable[[str], None] = lambda _phase: None) -> None:
         self.phase = "waiting"
+        self._on_phase = on_phase
         self._children: list[Child] = []
         self._stopped = threading.Event()
         self._lock = threading.Lock()
@@ -23,6 +25,11 @@ class Watch:
     def is_stopped(self) -> bool:
         """Whether the run was told to end."""
         return self._stopped.is_set()
+
+    def enter(self, phase: str) -> None:
+        """The run begins a phase; told by the thread that judges."""
+        self.phase = phase
+        self._on_phase(phase)
 
     def attach(self, *children: Child) -> None:
         """Processes of the run, to be ended with it."""

@@ -20,6 +20,10 @@ SCOPES = {
     "get_history": {Scope.READ},
     "get_counters": {Scope.READ},
     "get_context_record": {Scope.READ},
+    "list_kernels": {Scope.READ},
+    "get_kernel": {Scope.READ},
+    "list_kernel_runs": {Scope.READ},
+    "add_kernel": {Scope.CONTRIBUTE, Scope.CURATE},
     "list_problems": {Scope.READ},
     "list_readers": {Scope.READ},
     "get_baselines": {Scope.READ},
@@ -27,6 +31,7 @@ SCOPES = {
     "list_duplicates": {Scope.READ},
     "list_conflicts": {Scope.READ},
     "give_feedback": {Scope.FEEDBACK},
+    "import_file": {Scope.CURATE},
     "create_item": {Scope.CONTRIBUTE, Scope.CURATE},
     "edit_item": {Scope.CURATE},
     "retire_item": {Scope.CURATE},
@@ -47,6 +52,7 @@ SCOPES = {
     "create_key": {Scope.ADMIN},
     "revoke_key": {Scope.ADMIN},
     "list_audit": {Scope.ADMIN},
+    "metrics": {Scope.READ},
 }
 """operation_id -> scopes of which one is enough; admin always is."""
 
