@@ -1,13 +1,14 @@
 """Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
 
-    python -m eval.verification RAW_FOLDER     # one.json, two.json (seed kernels), own, gallery, controls, crashes
+    python -m eval.verification RAW_FOLDER     # seeds-1.json, seeds-2.json, ..., own, gallery, controls, crashes
 
-Every file is of one state of the evaluator; mixing states is refused.
+Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused.
 """
 
 import argparse
 import json
 import math
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,21 @@ from eval.provenance import RESULTS, ROOT
 from eval.verification_page import page
 
 FOLDER = RESULTS / "verification"
-STEPS = ("one", "two", "own", "gallery", "controls", "crashes")
+STEPS = ("own", "gallery", "controls", "crashes")
 _GALLERY = ROOT / "tests" / "verification" / "gallery" / "manifest.json"
 _FINGERPRINT = ("gpu", "driver", "cuda", "torch", "triton", "python", "sandbox", "evaluator", "switches")
 _DIGITS = 4
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 1 when the raw files are not of one evaluator."""
+    """Exit status 1 when a raw file is not of one evaluator."""
     parser = argparse.ArgumentParser(prog="python -m eval.verification", description=__doc__)
     parser.add_argument("raw", type=Path)
     options = parser.parse_args(arguments)
-    raw = {step: json.loads((options.raw / f"{step}.json").read_text(encoding="utf-8")) for step in STEPS}
-    states = {record["fingerprint"]["evaluator"] for part in raw.values() for record in part["records"]}
-    if len(states) != 1:
-        parser.exit(1, f"the runs are of several evaluators: {', '.join(sorted(states))}\n")
+    raw = {step: _read(options.raw / f"{step}.json") for step in STEPS}
+    seeds = [_read(path) for path in sorted(options.raw.glob("seeds-*.json"))]
     results = {
-        "seed-kernels-h200": {"runs": [_seeds(raw["one"]), _seeds(raw["two"])]},
+        "seed-kernels-h200": {"runs": [_seeds(part) for part in seeds]},
         "own-kernels-h200": {**_about(raw["own"]), "rows": [_row(record) for record in raw["own"]["records"]]},
         "gallery-h200": {**_about(raw["gallery"]), "rows": _gallery(raw["gallery"]["records"])},
         "controls-h200": {
@@ -45,6 +44,14 @@ def main(arguments: list[str] | None = None) -> int:
         (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     (FOLDER / "h200.md").write_text(page(results), encoding="utf-8")
     return 0
+
+
+def _read(path: Path) -> dict[str, Any]:
+    part: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    states = {record["fingerprint"]["evaluator"] for record in part["records"]}
+    if len(states) != 1:
+        raise SystemExit(f"{path.name} is of several evaluators: {', '.join(sorted(states))}")
+    return part
 
 
 def _about(part: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +68,25 @@ def _seeds(part: dict[str, Any]) -> dict[str, Any]:
         name: round(math.exp(sum(math.log(f[name]) for f in measured if f[name]) / len(measured)), _DIGITS)
         for name in ("speedup", "speedup_vs_compile")
     }
-    return {**_about(part), "geometric_means": means, "rows": sorted(rows, key=lambda row: str(row["id"]))}
+    ends = _ends(part["records"])
+    longest = max(ends, key=lambda name: ends[name])
+    return {
+        **_about(part),
+        "last": {"id": longest, "after_s": ends.pop(longest), "all_others_after_s": max(ends.values())},
+        "geometric_means": means,
+        "rows": sorted(rows, key=lambda row: str(row["id"])),
+    }
+
+
+def _ends(records: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds from the first start until each kernel's run was over (starts are known to the second)."""
+    starts = {record["candidate"]["name"]: datetime.fromisoformat(record["started_at"]) for record in records}
+    first = min(starts.values())
+    return {
+        name: round((starts[name] - first).total_seconds() + record["seconds"], 1)
+        for record in records
+        for name in [record["candidate"]["name"]]
+    }
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:

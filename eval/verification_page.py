@@ -1,5 +1,6 @@
 """The page h200.md: tables of the results that eval/verification.py makes. Pure."""
 
+import textwrap
 from typing import Any
 
 NOISE = 0.02
@@ -10,11 +11,10 @@ _REST = ("vs compile", "own time", "trials", "candidate ms", "verdict")
 
 def page(results: dict[str, Any]) -> str:
     """Markdown of the four result files."""
-    runs = results["seed-kernels-h200"]["runs"]
     return "\n".join(
         [
-            *_head(runs[0]["provenance"]),
-            *_seeds(*runs),
+            *_head(results["gallery-h200"]["provenance"]),
+            *_seeds(results["seed-kernels-h200"]["runs"]),
             *_own(results["own-kernels-h200"]),
             *_controls(results["controls-h200"]),
             *_gallery(results["gallery-h200"]),
@@ -24,47 +24,49 @@ def page(results: dict[str, Any]) -> str:
 
 
 def _head(provenance: dict[str, Any]) -> list[str]:
-    machine = ", ".join(
-        [
-            str(provenance["gpu"]),
-            *(f"{name} {provenance[name]}" for name in ("driver", "cuda", "torch", "triton", "sandbox", "evaluator")),
-            f"{str(provenance['date'])[:10]} (UTC)",
-        ]
-    )
+    versions = ", ".join(f"{name} {provenance[name]}" for name in ("driver", "cuda", "torch", "triton", "sandbox"))
     return [
         "# Verification on an NVIDIA H200",
         "",
-        f"{machine}.",
-        "Everything below was measured with that state of the evaluator; nothing is estimated.",
-        "torch's default switches: tf32 off for matrix products, on for cuDNN convolutions, on both sides.",
-        "Source: the JSON files beside this one, made by `python -m eval.on_gpu` and `python -m eval.verification`.",
+        *_prose(
+            f"{provenance['gpu']}, {versions}, {str(provenance['date'])[:10]} (UTC).",
+            "Everything below was measured; each part names the state of the evaluator that measured it.",
+            "torch's default switches: tf32 off for matrix products, on for cuDNN convolutions, on both sides.",
+            "Source: the JSON files beside this one, made by `python -m eval.on_gpu` and `python -m eval.verification`.",
+        ),
         "",
     ]
 
 
-def _seeds(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
-    again = {row["id"]: row for row in second["rows"]}
-    pairs = [(row, again[row["id"]]) for row in first["rows"]]
-    apart = [a["id"] for a, b in pairs if not _agree(a, b)]
-    correct = sum(bool(a["figures"] and b["figures"]) for a, b in pairs)
-    rate = (len(second["rows"]) / second["seconds"]) / (len(first["rows"]) / first["seconds"])
-    eager, compiled = ([run["geometric_means"][name] for run in (first, second)] for name in _MEANS)
-    lines = [
-        f"## The {len(pairs)} seed kernels, twice",
+def _seeds(runs: list[dict[str, Any]]) -> list[str]:
+    rows = [{row["id"]: row for row in run["rows"]} for run in runs]
+    names = sorted(rows[0])
+    correct = sum(all(part[name]["figures"] for part in rows) for name in names)
+    lines = [f"## The {len(names)} seed kernels, {len(runs)} times", "", "With eager and torch.compile.", ""]
+    lines += _table("run", "evaluator", "on", "seconds", "last", "all others after", *_MEANS)
+    for number, run in enumerate(runs, 1):
+        last, means = run["last"], [f"{run['geometric_means'][name]:.3f}x" for name in _MEANS]
+        cells = [number, run["provenance"]["evaluator"], _devices(run), run["seconds"], last["id"]]
+        lines.append(f"| {' | '.join(map(str, [*cells, last['all_others_after_s'], *means]))} |")
+    apart = [f"{name} ({_spread(rows, name):.2f})" for name in names if _spread(rows, name) > 1 + AGREEMENT]
+    first_pair = sum(_spread(rows[:2], name) <= 1 + AGREEMENT for name in names)
+    lines += [
         "",
-        f"With eager and torch.compile: {first['seconds']} s on {_devices(first)}, then {second['seconds']} s on",
-        f"{_devices(second)} of the same host: {rate:.2f} times the kernels a second.",
-        f"{correct} of {len(pairs)} are correct in both runs. Geometric mean against eager {eager[0]:.3f}x and",
-        f"{eager[1]:.3f}x; against torch.compile {compiled[0]:.3f}x and {compiled[1]:.3f}x.",
-        f"{len(pairs) - len(apart)} of {len(pairs)} agree within 5 %{'; not ' if apart else ''}{', '.join(apart)}.",
+        *_prose(
+            f"{correct} of {len(names)} are correct in every run.",
+            f"Runs 1 and 2 (one evaluator, different GPUs of a host): {first_pair} of {len(names)} agree within 5 %.",
+            f"Over all runs {len(names) - len(apart)} do{'; not ' if apart else ''}{', '.join(apart)}.",
+        ),
         "",
-        *_table("kernel", "claimed", "measured", "lower bound", "second run", *_REST),
+        *_table("kernel", "claimed", *(f"run {n}" for n in range(1, len(runs) + 1)), "lower bound", *_REST),
     ]
-    return lines + [_seed_line(a, b) for a, b in pairs] + [""]
+    return lines + [_seed_line([part[name] for part in rows]) for name in names] + [""]
 
 
-def _table(*columns: str) -> list[str]:
-    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+def _spread(rows: list[dict[str, Any]], name: str) -> float:
+    """Largest over smallest speedup of a kernel; infinite where a run gave none."""
+    values = [part[name]["figures"]["speedup"] if part[name]["figures"] else 0.0 for part in rows]
+    return float(max(values) / min(values)) if min(values) else float("inf")
 
 
 def _devices(run: dict[str, Any]) -> str:
@@ -72,51 +74,51 @@ def _devices(run: dict[str, Any]) -> str:
     return "one GPU" if count == 1 else f"{count} GPUs"
 
 
-def _agree(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    if not (first["figures"] and second["figures"]):
-        return False
-    ratio = first["figures"]["speedup"] / second["figures"]["speedup"]
-    return bool(max(ratio, 1 / ratio) <= 1 + AGREEMENT)
+def _seed_line(found: list[dict[str, Any]]) -> str:
+    """The bound and what follows are the last run's."""
+    last = found[-1]
+    measured = [_number(row["figures"]["speedup"] if row["figures"] else None) for row in found]
+    return f"| {last['id']} | {last['claimed']} | {' | '.join(measured)} | {_rest(last)} |"
 
 
-def _seed_line(row: dict[str, Any], again: dict[str, Any]) -> str:
-    second = again["figures"]["speedup"] if again["figures"] else None
-    return f"| {row['id']} | {row['claimed']} | {_figures(row, second)} |"
-
-
-def _figures(row: dict[str, Any], second: float | None = None, with_second: bool = True) -> str:
+def _rest(row: dict[str, Any]) -> str:
     figures = row["figures"]
     verdict = row["verdict"] + (f" ({', '.join(row['flags'])})" if row["flags"] else "")
     if figures is None:
-        return " | ".join(["-"] * (7 if with_second else 6) + [verdict])
-    values = [
-        _number(figures["speedup"]),
-        _number(figures["speedup_lo95"]),
-        *([_number(second)] if with_second else []),
-        _number(figures["speedup_vs_compile"]),
-        _number(figures["own_kernel_time_frac"]),
-        str(figures["trials"]),
-        _number(figures["candidate_ms"]),
-        verdict,
-    ]
-    return " | ".join(values)
+        return " | ".join(["-"] * 5 + [verdict])
+    names = ("speedup_lo95", "speedup_vs_compile", "own_kernel_time_frac")
+    return " | ".join(
+        [*(_number(figures[name]) for name in names), str(figures["trials"]), _number(figures["candidate_ms"]), verdict]
+    )
 
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+def _prose(*sentences: str) -> list[str]:
+    return textwrap.wrap(" ".join(sentences), 120)
+
+
+def _where(part: dict[str, Any]) -> str:
+    return f"{part['seconds']} s on {_devices(part)}, evaluator {part['provenance']['evaluator']}"
+
+
+def _table(*columns: str) -> list[str]:
+    return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+
+
 def _own(part: dict[str, Any]) -> list[str]:
     lines = [
         "## Own kernels (full size)",
         "",
-        f"{len(part['rows'])} kernels in {part['seconds']} s. Nothing is claimed beforehand.",
+        *_prose(f"{len(part['rows'])} kernels in {_where(part)}."),
         "",
         *_table("kernel", "problem", "language", "measured", "lower bound", *_REST),
     ]
     for row in part["rows"]:
-        figures = _figures(row, with_second=False)
-        lines.append(f"| {row['id']} | {row['problem']['name']} | {row['language']} | {figures} |")
+        measured = _number(row["figures"]["speedup"] if row["figures"] else None)
+        lines.append(f"| {row['id']} | {row['problem']['name']} | {row['language']} | {measured} | {_rest(row)} |")
     return [*lines, ""]
 
 
@@ -128,7 +130,8 @@ def _controls(part: dict[str, Any]) -> list[str]:
     lines = [
         "## Controls",
         "",
-        "A/A: the reference as candidate, eager against eager in another process, one run at a time. Ratios within "
+        "A/A: the reference as candidate, eager against eager in another process, one run at a time on each GPU, "
+        f"evaluator {part['provenance']['evaluator']}. Ratios within "
         f"1.00 +/- 0.02: {within} of {len(rows)}. Zeros failed on {failed} of {len(rows)}.",
         "",
         *_table("problem", "eager ms", "ratio", "95 % bounds", "reference", "zeros"),
@@ -146,6 +149,6 @@ def _gallery(part: dict[str, Any]) -> list[str]:
     lines = [
         "## Gallery",
         "",
-        f"{len(rows) - len(wrong)} of {len(rows)} fixtures got their verdict on the GPU, in {part['seconds']} s.",
+        *_prose(f"{len(rows) - len(wrong)} of {len(rows)} fixtures got their verdict, in {_where(part)}."),
     ]
     return lines + [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
