@@ -32,7 +32,7 @@ def _head(provenance: dict[str, Any]) -> list[str]:
             f"{provenance['gpu']}, {versions}, {str(provenance['date'])[:10]} (UTC).",
             "Everything below was measured; each part names the state of the evaluator that measured it.",
             "torch's default switches: tf32 off for matrix products, on for cuDNN convolutions, on both sides.",
-            "Source: the JSON files beside this one, made by `python -m eval.on_gpu` and `python -m eval.verification`.",
+            "Source: the JSON files here, made by `python -m eval.on_gpu` and `python -m eval.verification`.",
         ),
         "",
     ]
