@@ -9,12 +9,19 @@
     |-- Unauthorized            401  no key, or one that is not known, was revoked or has expired
     |-- Forbidden               403  the key does not have the scope that the call needs
     |-- UnknownItem             404
+    |-- UnknownRun              404
+    |-- UnknownNight            404
     |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
-    |   `-- DuplicateItem       409
+    |   |-- DuplicateItem       409
+    |   |-- EditedBundle        409
+    |   `-- NoWorker            409
+    |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
+    |-- TooManyRequests         429  the key has used up its requests of this minute
     `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- Overloaded          503  as many requests as fit are being answered
         |-- Unguarded           503  keys are off on a host that others can reach
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
@@ -98,6 +105,20 @@ class UnknownItem(PlaybookError):
     title = "Unknown item"
 
 
+class UnknownRun(PlaybookError):
+    """No verification run has that id."""
+
+    status = 404
+    title = "Unknown run"
+
+
+class UnknownNight(PlaybookError):
+    """There was no night of that date."""
+
+    status = 404
+    title = "Unknown night"
+
+
 class UnknownKey(PlaybookError):
     """No key has that id."""
 
@@ -124,6 +145,25 @@ class DuplicateItem(Conflict):
     title = "Duplicate item"
 
 
+class EditedBundle(Conflict):
+    """A verification bundle or its results are not what was exported, or contradict the database."""
+
+    title = "Edited bundle"
+
+
+class NoWorker(Conflict):
+    """No worker lives that could judge, and the request names no hardware to wait for."""
+
+    title = "No worker"
+
+
+class TooSlow(PlaybookError):
+    """The client did not send its body in time."""
+
+    status = 408
+    title = "Too slow"
+
+
 class BodyTooLarge(PlaybookError):
     """The request body is over the limit."""
 
@@ -131,11 +171,24 @@ class BodyTooLarge(PlaybookError):
     title = "Body too large"
 
 
+class TooManyRequests(PlaybookError):
+    """The key has used up its requests of this minute; the header Retry-After says when to come back."""
+
+    status = 429
+    title = "Too many requests"
+
+
 class Unavailable(PlaybookError):
     """The service cannot answer now."""
 
     status = 503
     title = "Unavailable"
+
+
+class Overloaded(Unavailable):
+    """As many requests as fit are being answered."""
+
+    title = "Overloaded"
 
 
 class Unguarded(Unavailable):

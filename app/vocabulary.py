@@ -61,6 +61,23 @@ class AuthMode(StrEnum):
     OFF = "off"
 
 
+class LogLevel(StrEnum):
+    """What is logged."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class LogFormat(StrEnum):
+    """How it is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Scope(StrEnum):
     """What a key allows. Each stands for itself; admin implies all."""
 
@@ -122,6 +139,28 @@ class RunState(StrEnum):
     FINISHED = "finished"
 
 
+class OrderReason(StrEnum):
+    """Why a verification run was ordered; those of a night in the order in which they come first."""
+
+    NEW = "new"
+    EDITED = "edited"
+    FLAKY = "flaky"
+    EVALUATOR = "evaluator"
+    OLDEST = "oldest"
+    CONFIRMATION = "confirmation"
+    CONTROL = "control"
+    REQUEST = "request"
+
+
+class NightState(StrEnum):
+    """How far a night is; it moves on when every run that it ordered so far is finished."""
+
+    CONTROLS = "controls"
+    KERNELS = "kernels"
+    CONFIRMING = "confirming"
+    CLOSED = "closed"
+
+
 class FindingState(StrEnum):
     """What became of a finding."""
 
@@ -147,6 +186,7 @@ class FindingKind(StrEnum):
     DAMAGE = "damage"
     CONTRADICTION = "contradiction"
     STALE_CLAIM = "stale_claim"
+    DEMOTED_KERNEL = "demoted_kernel"
     DANGLING_REFERENCE = "dangling_reference"
     EXACT_DUPLICATE = "exact_duplicate"
     ONE_RULE = "one_rule"

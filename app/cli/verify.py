@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, progress_bars, say, say_json
+from app.cli.output import AsJson, errors, say, say_json
+from app.cli.run_board import run_board
 from app.errors import InvalidInput
 from app.services.migrate import ensure_migrated
 from app.services.verifying import Judged, verify_kernels
 from app.settings import Settings
 from app.store.database import Database
-from app.verification import CPU_LIMITS, GPU_LIMITS, RunRecord, read_candidate, read_problem
-from app.verification import verify as judge
+from app.verification import CPU_LIMITS, GPU_LIMITS, Job, RunRecord, read_candidate, read_problem, verify_many
 
 Kernels = Annotated[list[str] | None, typer.Option("--kernel", help="Id of a kernel; may be given several times.")]
 Folders = Annotated[
@@ -42,14 +42,17 @@ def verify(
         raise InvalidInput("Name kernels with --kernel, or say --all, or give --problem and --candidate.")
     if problem is not None and candidate is not None:
         limits, device = (CPU_LIMITS, "cpu") if cpu else (GPU_LIMITS, f"cuda:{gpu}")
-        record = judge(read_problem(problem), read_candidate(candidate), device, limits)
-        say(json.dumps(record.to_json(), indent=1) if as_json else _line(candidate.name, record))
+        job = Job(read_problem(problem), read_candidate(candidate))
+        with run_board(errors, 1) as board:
+            (record,) = verify_many([job], device, limits, on_phase=lambda _, phase: board.phase(candidate.name, phase))
+            board.done(candidate.name, record.verdict.value)
+        say(json.dumps(record.to_json(), indent=1) if as_json else line_of(candidate.name, record))
         return
     database = Database(Settings())
     ensure_migrated(database)
     folders = problems or [Path("bullets/problems")]
-    with progress_bars(judged=len(kernel) if kernel else None) as progress:
-        judged = verify_kernels(database, kernel, folders, None if cpu else gpu, lambda done: progress("judged", done))
+    with run_board(errors, len(kernel) if kernel else None) as board:
+        judged = verify_kernels(database, kernel, folders, None if cpu else gpu, board.done, board.phase)
     _show(judged, as_json=as_json)
 
 
@@ -66,11 +69,12 @@ def _show(judged: list[Judged], *, as_json: bool) -> None:
         say(
             f"{entry.item_id}: not judged, {entry.reason}"
             if entry.record is None
-            else _line(entry.item_id, entry.record)
+            else line_of(entry.item_id, entry.record)
         )
 
 
-def _line(name: str, record: RunRecord) -> str:
+def line_of(name: str, record: RunRecord) -> str:
+    """One run for a person."""
     figures = record.figures
     speed = f"  {figures.speedup:.2f}x (at least {figures.speedup_lo95:.2f}x)" if figures is not None else ""
     return f"{name}: {record.verdict.value}{speed}  {record.detail}".rstrip()

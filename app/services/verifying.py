@@ -9,13 +9,13 @@ from pathlib import Path
 
 from app.errors import InvalidInput, UnknownItem
 from app.records import Item, Problem, Run
+from app.services.settling import settle
+from app.services.work_orders import INTERPRETER
 from app.store import corpus, facts
 from app.store.database import Database
+from app.store.work_orders import Outcome
 from app.verification import CPU_LIMITS, GPU_LIMITS, Candidate, Job, RunRecord, read_problem, verify_many
 from app.vocabulary import RunState
-
-INTERPRETER = "cpu-interpreter"
-"""Hardware name of runs without a GPU; they carry no figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,14 @@ def verify_kernels(
     item_ids: Sequence[str] | None,
     folders: Iterable[Path],
     gpu: int | None,
-    progress: Callable[[int], None] = lambda _: None,
+    on_done: Callable[[str, str], None] = lambda _item_id, _verdict: None,
+    on_phase: Callable[[str, str], None] = lambda _item_id, _phase: None,
 ) -> list[Judged]:
     """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each finished run.
 
     `folders` hold problem files: `<slug>.py`, or a KernelBench checkout. A kernel whose problem is not among them, or
-    differs from the problem that is known under that id, is not judged, and the answer says why.
+    differs from the problem that is known under that id, is not judged, and the answer says why. `on_phase` and
+    `on_done` are told of each kernel's phases and verdict by the threads that judge.
     """
     with database.read() as session:
         items = {item.id: item for item in corpus.items_since(session, -1) if item.kernel is not None and item.shown}
@@ -46,18 +48,27 @@ def verify_kernels(
     if missing:
         raise UnknownItem(f"There is no active kernel {', '.join(missing)}.")
     chosen = [items[item_id] for item_id in item_ids] if item_ids is not None else list(items.values())
-    found = [(item, _problem_file(problems.get(item.source_problem or ""), list(folders))) for item in chosen]
-    jobs = [(item, _job(item, path)) for item, path in found if path is not None]
+    found = [(item, problem_file(problems.get(item.source_problem or ""), list(folders))) for item in chosen]
+    jobs = [(item, job_for(item, path)) for item, path in found if path is not None]
     limits = CPU_LIMITS if gpu is None else GPU_LIMITS
     device = "cpu" if gpu is None else f"cuda:{gpu}"
-    records = verify_many([job for _, job in jobs], device, limits, on_record=lambda _index, _record: progress(1))
-    judged = {item.id: record for (item, _), record in zip(jobs, records, strict=True)}
-    _keep(database, judged)
+    records = verify_many(
+        [job for _, job in jobs],
+        device,
+        limits,
+        on_record=lambda index, record: on_done(jobs[index][0].id, record.verdict.value),
+        on_phase=lambda index, phase: on_phase(jobs[index][0].id, phase),
+    )
+    judged = {item.id: (item, record) for (item, _), record in zip(jobs, records, strict=True)}
+    _keep(database, list(judged.values()))
     reason = "its problem's file is not in any folder given, or differs from the problem that is known"
-    return [Judged(item.id, judged.get(item.id), "" if item.id in judged else reason) for item in chosen]
+    return [
+        Judged(item.id, judged[item.id][1] if item.id in judged else None, "" if item.id in judged else reason)
+        for item in chosen
+    ]
 
 
-def _problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | None:
+def problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | None:
     """The file of a problem, if one of the folders holds it and it has not changed."""
     if problem is None:
         return None
@@ -69,34 +80,50 @@ def _problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | No
     return None
 
 
-def _job(item: Item, path: Path) -> Job:
+def job_for(item: Item, path: Path) -> Job:
+    """The job of judging a kernel against the problem in a file; InvalidInput where the item has no code."""
     if item.kernel is None:
         raise InvalidInput(f"{item.id} has no code.")
     return Job(read_problem(path), Candidate(item.kernel.source.encode(), item.id, item.kernel.entry_point))
 
 
-def _keep(database: Database, judged: dict[str, RunRecord]) -> None:
-    if not judged:
-        return
-    runs = [_run(item_id, record) for item_id, record in judged.items()]
-    with database.write() as session:
-        corpus.lock(session)
-        facts.put_runs(session, runs)
-        corpus.advance(session, facts=True)
-
-
-def _run(item_id: str, record: RunRecord) -> Run:
+def outcome_of(record: RunRecord) -> Outcome:
+    """What a run's row keeps of its record."""
     content = record.to_json()
     speedup = record.figures.speedup if record.figures is not None else None
-    return Run(
-        id=f"run-{uuid.uuid4().hex}",
-        item_id=item_id,
-        state=RunState.FINISHED.value,
-        hardware=_hardware(record),
+    return Outcome(
         verdict=record.verdict.value,
         speedup=None if speedup is None else Decimal(f"{speedup:.6f}"),
         figures={name: content[name] for name in ("figures", "flags", "detail", "evidence", "phases", "seconds")},
         fingerprint=content["fingerprint"],
+    )
+
+
+def _keep(database: Database, judged: Sequence[tuple[Item, RunRecord]]) -> None:
+    if not judged:
+        return
+    runs = [stored_run(item, record) for item, record in judged]
+    with database.write() as session:
+        corpus.lock(session)
+        facts.put_runs(session, runs)
+        for run in runs:
+            settle(session, run.item_id or "", run.hardware)
+        corpus.advance(session, facts=True)
+
+
+def stored_run(item: Item, record: RunRecord) -> Run:
+    """The row of a run that has just finished: all figures and the whole evidence."""
+    outcome = outcome_of(record)
+    return Run(
+        id=f"run-{uuid.uuid4().hex}",
+        item_id=item.id,
+        state=RunState.FINISHED.value,
+        hardware=_hardware(record),
+        verdict=outcome.verdict,
+        speedup=outcome.speedup,
+        figures=outcome.figures,
+        fingerprint=outcome.fingerprint,
+        content_hash=item.kernel.content_hash if item.kernel else None,
         finished_at=datetime.now(UTC),
     )
 

@@ -20,6 +20,7 @@ EDITABLE = (
     "family",
     "source_problem",
     "claim_rank",
+    "demotions",
 )
 """Fields of an item that its revisions keep as they are; status, claim, applies_when and code need a JSON form."""
 

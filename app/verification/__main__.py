@@ -6,8 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from app.errors import InvalidInput
+from app.errors import EditedBundle, InvalidInput
 from app.verification.batch import Job, verify_many
+from app.verification.bundle import is_bundle, judge_bundle, open_bundle
 from app.verification.candidate import read_candidate
 from app.verification.gpus import gpu_names
 from app.verification.judge import verify
@@ -31,11 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         devices = _devices(options)
         if options.bundle:
-            records = _judge_bundle(_jobs(options.bundle), devices, limits, options.workers)
+            records = _judge_bundle(options.bundle, devices, limits, options.workers)
         else:
             records = [verify(read_problem(options.problem), read_candidate(options.candidate), devices[0], limits)]
-    except InvalidInput as fault:
+    except (InvalidInput, EditedBundle) as fault:
         print(fault.detail, file=sys.stderr)
+        return 1
+    except OSError as fault:
+        print(f"the results cannot be written: {fault}", file=sys.stderr)
         return 1
     _show(records, as_json=options.json, as_list=bool(options.bundle))
     return 0
@@ -46,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--problem", type=Path, help="problem file: Model, get_inputs, get_init_inputs")
     parser.add_argument("--candidate", type=Path, help="candidate file: ModelNew")
     parser.add_argument(
-        "--bundle", type=Path, help="folder with bundle.json: [{problem, candidate}], paths in the folder"
+        "--bundle", type=Path, help="exported bundle, or a folder with bundle.json: [{problem, candidate}]"
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--gpu", type=_gpu, default=0, help="index of the GPU; a bundle may also say `all`")
@@ -74,19 +78,24 @@ def _devices(options: argparse.Namespace) -> list[str]:
     return found
 
 
-def _judge_bundle(jobs: list[Job], devices: list[str], limits: Limits, workers: int | None) -> list[RunRecord]:
+def _judge_bundle(folder: Path, devices: list[str], limits: Limits, workers: int | None) -> list[RunRecord]:
     """Judges a bundle and tells on standard error how far it is and how long it took."""
     started, done = time.monotonic(), 0
+    exported = open_bundle(folder) if is_bundle(folder) else None
+    jobs = [] if exported is not None else _jobs(folder)
+    total = len(jobs) if exported is None else len(exported.waiting)
 
-    def tell(_index: int, record: RunRecord) -> None:
+    def tell(_place: object, record: RunRecord) -> None:
         nonlocal done
         done += 1
         name = record.candidate["name"]
-        print(f"{done} of {len(jobs)}: {name} {record.verdict.value} on {record.device}", file=sys.stderr, flush=True)
+        print(f"{done} of {total}: {name} {record.verdict.value} on {record.device}", file=sys.stderr, flush=True)
 
-    records = verify_many(jobs, devices, limits, workers=workers, on_record=tell)
-    seconds = time.monotonic() - started
-    print(f"{len(records)} runs on {', '.join(devices)} in {seconds:.1f} s", file=sys.stderr)
+    if exported is None:
+        records = verify_many(jobs, devices, limits, workers=workers, on_record=tell)
+    else:
+        records = judge_bundle(exported, devices, limits, workers, tell)
+    print(f"{done} runs on {', '.join(devices)} in {time.monotonic() - started:.1f} s", file=sys.stderr)
     return records
 
 

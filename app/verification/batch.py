@@ -13,13 +13,14 @@ from app.verification.problem import Problem
 from app.verification.protocol import Limits
 from app.verification.record import RunRecord
 from app.verification.session import Session
+from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 MAX_WORKERS = 8
 """Runs side by side on one GPU at the most: more do not fit in its memory."""
 
 _CORES_PER_WORKER = 2
-_RETRIED_ALONE = (Verdict.OUT_OF_MEMORY, Verdict.INFRA_ERROR, Verdict.TIMEOUT, Verdict.PROFILER_FAULT)
+RETRIED_ALONE = (Verdict.OUT_OF_MEMORY, Verdict.INFRA_ERROR, Verdict.TIMEOUT, Verdict.PROFILER_FAULT)
 """Verdicts that neighbours may have caused: such a run is repeated alone on its GPU, and the second verdict counts."""
 
 
@@ -32,16 +33,26 @@ class Job:
     limits: Limits | None = None
 
 
+def side_by_side(devices: int = 1) -> int:
+    """Runs that each of so many devices of this host should have under way at once."""
+    return max(1, min(MAX_WORKERS, (os.cpu_count() or 2) // _CORES_PER_WORKER // max(1, devices)))
+
+
 class _Work:
     """What is left to do, shared by all devices. Runs of one problem go to one device, which loads it once.
 
     Groups come by falling level of their problem: whole networks compile longest, and none should be alone at the end.
     """
 
-    def __init__(self, jobs: Sequence[Job], on_record: Callable[[int, RunRecord], None]) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        on_record: Callable[[int, RunRecord], None] | None,
+        on_phase: Callable[[int, str], None] | None,
+    ) -> None:
         self.jobs = jobs
         self.records: dict[int, RunRecord] = {}
-        self._on_record = on_record
+        self._on_record, self._on_phase = on_record, on_phase
         self._lock = threading.Lock()
         groups: dict[str, list[int]] = {}
         for index in sorted(range(len(jobs)), key=lambda index: -(jobs[index].problem.level or 0)):
@@ -56,7 +67,13 @@ class _Work:
     def keep(self, index: int, record: RunRecord) -> None:
         """Notes a record and tells of it."""
         self.records[index] = record
-        self._on_record(index, record)
+        if self._on_record is not None:
+            self._on_record(index, record)
+
+    def tell(self, index: int, phase: str) -> None:
+        """Tells that a run enters a phase."""
+        if self._on_phase is not None:
+            self._on_phase(index, phase)
 
 
 @dataclass
@@ -79,7 +96,7 @@ class _Lane:
                     done.result()
             if self.session.gpu is not None and self.count > 1:
                 self.session.is_alone = True
-                for index in [i for i in sorted(self._mine) if self.work.records[i].verdict in _RETRIED_ALONE]:
+                for index in [i for i in sorted(self._mine) if self.work.records[i].verdict in RETRIED_ALONE]:
                     self.session.pool.expect(self.work.jobs[index].problem)
                     self._judge(index)
         finally:
@@ -101,7 +118,10 @@ class _Lane:
 
     def _judge(self, index: int) -> None:
         job = self.work.jobs[index]
-        self.work.keep(index, verify_in(self.session, job.problem, job.candidate, job.limits or self.session.limits))
+        limits = job.limits or self.session.limits
+        watch = Watch(lambda phase: self.work.tell(index, phase))
+        record = verify_in(self.session, job.problem, job.candidate, limits, watch)
+        self.work.keep(index, record)
 
 
 def verify_many(
@@ -111,9 +131,11 @@ def verify_many(
     *,
     workers: int | None = None,
     on_record: Callable[[int, RunRecord], None] | None = None,
+    on_phase: Callable[[int, str], None] | None = None,
     cancelled: threading.Event | None = None,
 ) -> list[RunRecord]:
-    """Judge all jobs; the records come in the order of the jobs, `on_record` is told of each as it is done.
+    """Judge all jobs; the records come in the order of the jobs, `on_record` is told of each as it is done and
+    `on_phase` of each phase that a run enters, both by the thread that judges.
 
     Several devices share the work; each times one run at a time. `workers` counts runs side by side on each of them.
     Once `cancelled` is set, runs that have not begun end as `cancelled`; those under way are finished.
@@ -122,9 +144,8 @@ def verify_many(
     """
     listed = list(jobs)
     devices = [device] if isinstance(device, str) else list(device)
-    work = _Work(listed, on_record or (lambda _index, _record: None))
-    share = (os.cpu_count() or 2) // _CORES_PER_WORKER // max(1, len(devices))
-    count = workers or max(1, min(MAX_WORKERS, share))
+    work = _Work(listed, on_record, on_phase)
+    count = workers or side_by_side(len(devices))
     lanes = [_Lane(Session.open(name, limits), work, count) for name in devices]
     for lane in lanes:
         lane.session.cancelled = cancelled or lane.session.cancelled

@@ -26,6 +26,7 @@ def test_a_kernel_is_judged_and_its_run_kept(starter_settings: Settings) -> None
     kernel = next(item for item in kernels if item.source_problem == "softmax_temperature")
     done = command(starter_settings, "verify", "--kernel", kernel.id, "--cpu", "--json")
     assert done.returncode == 0, done.stderr.decode()
+    assert f"1 of 1: {kernel.id} verified".encode() in done.stderr
     record = json.loads(done.stdout)[0]["run"]
     assert (record["verdict"], record["figures"], record["device"]) == ("verified", None, "cpu-interpreter")
     with database.read() as session:

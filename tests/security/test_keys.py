@@ -169,3 +169,17 @@ def test_what_a_contributor_adds_is_pending_whatever_it_claims(
     assert guarded.post("/v1/search", json=asked, headers=keys(Scope.READ)).json()["results"] == []
     stated = guarded.post("/v1/bullets", json={"text": "x", "status": "active"}, headers=headers)
     assert stated.status_code == 422
+
+
+def test_a_kernel_of_a_contributor_is_pending_whatever_it_claims(guarded: TestClient, keys: Keys) -> None:
+    offer = {
+        "source_problem": "L2_072",
+        "source": "class ModelNew:\n    pass\n",
+        "text": "Fast.",
+        "claimed_speedup": 99,
+    }
+    claims = {"proposed_by": "a curator", "provenance": {"key": "root"}}
+    made = guarded.post("/v1/kernels", json={**offer, **claims}, headers=keys(Scope.CONTRIBUTE, name="agent-1"))
+    assert (made.status_code, made.json()["status"], made.json()["provenance"]["key"]) == (201, "pending", "agent-1")
+    again = guarded.post("/v1/kernels", json=offer, headers=keys(Scope.CURATE))
+    assert (again.status_code, again.json()["status"]) == (200, "pending")
