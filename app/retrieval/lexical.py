@@ -163,8 +163,15 @@ def _postings(documents: Sequence[TermCounts]) -> Postings:
     order = np.argsort(ids, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(ids, minlength=len(places)))]).astype(np.int64)
     by_term = np.minimum(np.array(counts, dtype=np.int64), MOST).astype(np.uint16)[order]
-    found = Postings(len(documents), places, starts, rows[order], by_term, {})
-    return replace(found, columns=_columns(found)) if len(documents) >= MANY else found
+    return postings_of(len(documents), places, starts, rows[order], by_term)
+
+
+def postings_of(
+    size: int, places: Mapping[str, int], starts: npt.NDArray[np.int64], rows: Rows, counts: Counts
+) -> Postings:
+    """Postings from their arrays, with columns of common terms where they pay."""
+    found = Postings(size, places, starts, rows, counts, {})
+    return replace(found, columns=_columns(found)) if size >= MANY else found
 
 
 def _columns(postings: Postings) -> dict[int, Counts]:

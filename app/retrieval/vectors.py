@@ -16,19 +16,36 @@ faiss.omp_set_num_threads(1)
 DENSE_CANDIDATES = 1024
 """Rows whose cosine takes part in a ranking; others count as having none."""
 
+EXACT_UP_TO = 20_000
+"""Rows up to which every vector is compared as it is. Above it, vectors rounded to one byte a dimension propose
+candidates, whose own vectors then decide: a quarter of the memory is read for a query, and filters act as before.
+"""
+
+FEWEST_PROPOSED = 256
+"""Rounded vectors propose at least so many, so that rounding costs none of the nearest."""
+
 
 class FaissIndex:
-    """A flat inner-product index over unit vectors: exact, immutable once built, safe for concurrent readers.
+    """An inner-product index over unit vectors: immutable once built, safe for concurrent readers.
 
     A row whose vector is missing is a row of zeros: it has cosine 0 to everything. Rows that were added later stand
     beside the index that they share with the one they were added to.
     """
 
     def __init__(self, vectors: Vectors, dimension: int) -> None:
-        self._index = faiss.IndexFlatIP(dimension)
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         self._newer: Vectors = np.empty((0, dimension), dtype=np.float32)
+        self._own: Vectors | None = vectors if len(vectors) > EXACT_UP_TO else None
+        """The vectors themselves, where the index holds them rounded."""
+        self._index: faiss.Index
+        if self._own is None:
+            self._index = faiss.IndexFlatIP(dimension)
+        else:
+            kind = faiss.ScalarQuantizer.QT_8bit
+            self._index = faiss.IndexScalarQuantizer(dimension, kind, faiss.METRIC_INNER_PRODUCT)
+            self._index.train(vectors)
         if len(vectors):
-            self._index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+            self._index.add(vectors)
 
     def __len__(self) -> int:
         return int(self._index.ntotal) + len(self._newer)
@@ -36,7 +53,8 @@ class FaissIndex:
     def with_rows(self, vectors: Vectors) -> "FaissIndex":
         """The index with rows added at its end."""
         grown = FaissIndex.__new__(FaissIndex)
-        grown._index, grown._newer = self._index, np.concatenate([self._newer, vectors], dtype=np.float32)
+        grown._index, grown._own = self._index, self._own
+        grown._newer = np.concatenate([self._newer, vectors], dtype=np.float32)
         return grown
 
     def nearest(self, query: Vectors, count: int, allowed: Mask | None = None) -> tuple[Rows, Vectors]:
@@ -59,9 +77,15 @@ class FaissIndex:
         if allowed is not None and not allowed.all():
             bits = np.packbits(allowed, bitorder="little")
             parameters = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bits))  # type: ignore[call-arg, arg-type]
-        cosines, rows = self._index.search(query.reshape(1, -1), wanted, params=parameters)
+        proposed = wanted if self._own is None else max(wanted, FEWEST_PROPOSED)
+        cosines, rows = self._index.search(query.reshape(1, -1), proposed, params=parameters)
         found = rows[0] >= 0
-        return rows[0][found], cosines[0][found]
+        if self._own is None:
+            return rows[0][found], cosines[0][found]
+        near = rows[0][found]
+        exact = self._own[near] @ query
+        best = np.argsort(-exact, kind="stable")[:wanted]
+        return near[best], exact[best]
 
     def similarities(self, query: Vectors, allowed: Mask | None) -> Vectors:
         """Cosines of the nearest allowed rows at their places in an array of shape (rows,), 0 elsewhere."""

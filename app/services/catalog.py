@@ -199,7 +199,9 @@ class Catalog:
                 indexes = indexes.changed(added, gone, self._rows(added), self._facts)
             return indexes
         rankable = [item for item in items.values() if _rankable(item)]
-        return Indexes.of(rankable, self._rows(rankable), self._facts, self._outside)
+        return Indexes.of(
+            rankable, self._rows(rankable), self._facts, self._outside, self._index_path.with_name("words.npz")
+        )
 
     def _rows(self, items: Sequence[Item]) -> Vectors | None:
         if self._outside is not None:

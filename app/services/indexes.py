@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from app.memory.ranking import CompiledItems, ItemFacts, compile_items
 from app.memory.ranking.joining import joined
 from app.records import Item
+from app.retrieval import lexical_file
 from app.retrieval.embedder import Vectors
 from app.retrieval.lexical import LexicalIndex, term_counts
 from app.retrieval.vectors import FaissIndex
@@ -22,6 +24,9 @@ Facts = Callable[[Item], ItemFacts]
 FEWEST_CHANGES = 1000
 LARGEST_SHARE = 0.5
 """Rows added after the last build, as a share of the rows built then, from which building anew is the better way."""
+
+KEPT_FROM = 2000
+"""Items from which a lexical index is worth a file."""
 
 _KINDS = {kind: number for number, kind in enumerate(ItemKind)}
 
@@ -47,9 +52,17 @@ class Indexes:
 
     @classmethod
     def of(
-        cls, items: Sequence[Item], vectors: Vectors | None, facts: Facts, outside: DatabaseVectors | None = None
+        cls,
+        items: Sequence[Item],
+        vectors: Vectors | None,
+        facts: Facts,
+        outside: DatabaseVectors | None = None,
+        words_file: Path | None = None,
     ) -> Self:
-        """The indexes of items with their vectors, built at once; without vectors, they are looked up outside."""
+        """The indexes of items with their vectors, built at once; without vectors, they are looked up outside.
+
+        `words_file` keeps the lexical index, so that the same texts need not be split again.
+        """
         return cls(
             items=tuple(items),
             live=np.ones(len(items), dtype=bool),
@@ -58,7 +71,7 @@ class Indexes:
             by_source=_with_sources({}, items, 0),
             vectors=None if vectors is None else FaissIndex(vectors, vectors.shape[1]),
             outside=outside,
-            lexical=LexicalIndex.of([term_counts(item.text) for item in items]),
+            lexical=_lexical(items, words_file),
             compiled=compile_items([facts(item) for item in items]),
             built=len(items),
         )
@@ -116,6 +129,18 @@ class Indexes:
         for row, item in zip(rows, voted, strict=True):
             items[row] = item
         return replace(self, items=tuple(items), compiled=replace(self.compiled, rate=rate, established=established))
+
+
+def _lexical(items: Sequence[Item], file: Path | None) -> LexicalIndex:
+    if file is None or len(items) < KEPT_FROM:
+        return LexicalIndex.of([term_counts(item.text) for item in items])
+    key = lexical_file.key_of((item.id, item.content_hash) for item in items)
+    known = lexical_file.load(file, key)
+    if known is not None:
+        return known
+    made = LexicalIndex.of([term_counts(item.text) for item in items])
+    lexical_file.save(file, key, made)
+    return made
 
 
 def _kinds(items: Sequence[Item]) -> npt.NDArray[np.int8]:

@@ -1,5 +1,6 @@
 """What a server does before its first answer."""
 
+import gc
 import ipaddress
 import sys
 
@@ -12,6 +13,9 @@ from app.services.migrate import ensure_migrated
 from app.settings import Settings
 from app.vocabulary import AuthMode
 
+LARGE = 5000
+"""Items from which it pays to take the corpus out of the collector's sight."""
+
 
 def prepare(services: Services) -> None:
     """Checks settings and schema, embeds what has no vector, loads the snapshot, wakes the sentence model.
@@ -21,12 +25,25 @@ def prepare(services: Services) -> None:
     require_guarded(services.settings)
     ensure_migrated(services.database)
     derive_missing(services.database, services.embedder)
-    services.catalog.current()
+    _load_corpus(services)
     services.catalog.save_index()
     services.tasks.warm_up()
     made = first_key(services.database) if services.settings.auth is AuthMode.KEYS else None
     if made is not None:
         _show(made)
+
+
+def _load_corpus(services: Services) -> None:
+    """Loads the snapshot. The collector of cyclic garbage would look through millions of objects again and again, while
+    they are made and ever after; what a large corpus consists of is none, so it is left out.
+    """
+    gc.disable()
+    try:
+        snapshot = services.catalog.current()
+    finally:
+        gc.enable()
+    if len(snapshot.indexes) > LARGE:
+        gc.freeze()
 
 
 def prepare_for_workers(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import select as plain_select
 from sqlmodel import Session, col, select, update
 
 from app.models import (
@@ -18,7 +19,7 @@ from app.records import Baseline, Item, Measurement, Problem, Reader, Run
 from app.standing import counting
 from app.store import runs
 from app.store.database import Database
-from app.store.rows import item_of
+from app.store.rows import columns, item_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,12 @@ def set_model(session: Session, model_id: str | None, dimension: int | None) -> 
 def items_since(session: Session, version: int) -> list[Item]:
     """Items of every status that changed after that corpus version, kernels with their code, in id order."""
     query = (
-        select(ItemRow, KernelRow)
-        .join(KernelRow, isouter=True)
+        plain_select(*columns())
+        .join_from(ItemRow, KernelRow, isouter=True)
         .where(col(ItemRow.changed_in) > version)
         .order_by(col(ItemRow.id))
     )
-    return [item_of(row, kernel) for row, kernel in session.exec(query)]
+    return [item_from(row) for row in session.connection().execute(query)]
 
 
 def facts(session: Session) -> Facts:

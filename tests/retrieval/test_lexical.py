@@ -1,8 +1,11 @@
 """The lexical index: the same BM25 as a library's, whole words only, every document scored."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from app.retrieval import lexical_file
 from app.retrieval.lexical import LexicalIndex, term_counts
 from app.retrieval.words import terms
 
@@ -47,3 +50,23 @@ def test_names_are_found_by_their_parts_and_as_a_whole() -> None:
 def test_unknown_words_and_an_empty_index_score_nothing() -> None:
     assert LexicalIndex.of([]).scores(["gelu"]).shape == (0,)
     assert not LexicalIndex.of([term_counts(TEXTS[0])]).scores(["sourdough"]).any()
+
+
+def test_an_index_from_its_file_scores_to_the_bit_and_another_key_or_damage_is_no_index(tmp_path: Path) -> None:
+    texts = [f"fuse conv{n % 5}d with group norm {n % 7} and gelu, tile {n} élan" for n in range(50)]
+    made = LexicalIndex.of([term_counts(text) for text in texts])
+    file, key = tmp_path / "index" / "words.npz", lexical_file.key_of((str(n), text) for n, text in enumerate(texts))
+    assert lexical_file.load(file, key) is None
+    lexical_file.save(file, key, made)
+    kept = lexical_file.load(file, key)
+    assert kept is not None
+    for query in (["gelu", "tile", "7"], ["conv3d"], ["nothing"]):
+        assert np.array_equal(kept.scores(query), made.scores(query)) and kept.ideal(query) == made.ideal(query)
+    grown = kept.changed([term_counts("gelu again")], {3: term_counts(texts[3])})
+    assert np.array_equal(
+        grown.scores(["gelu"]), made.changed([term_counts("gelu again")], {3: term_counts(texts[3])}).scores(["gelu"])
+    )
+    assert lexical_file.load(file, lexical_file.key_of([("0", "edited")])) is None
+    file.write_bytes(file.read_bytes()[:200])
+    assert lexical_file.load(file, key) is None
+    lexical_file.save(Path("/proc/none/words.npz"), key, made)

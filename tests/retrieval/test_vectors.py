@@ -71,3 +71,22 @@ def test_another_model_or_dimension_is_refused_and_another_database_ignored(tmp_
 
 def test_a_folder_that_cannot_be_written_costs_only_the_file() -> None:
     assert not index_file.save(Path("/proc/none/vectors.npz"), IndexFile(RECIPE, ["a-1"], VECTORS[:1]))
+
+
+def test_rounded_vectors_find_what_exact_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(11)
+    centres = draw.standard_normal((40, 64))
+    vectors = unit((centres[draw.integers(0, 40, 6000)] + draw.standard_normal((6000, 64))).astype(np.float32))
+    exact = FaissIndex(vectors, 64)
+    monkeypatch.setattr("app.retrieval.vectors.EXACT_UP_TO", 1000)
+    rounded = FaissIndex(vectors, 64)
+    few = draw.random(6000) < 0.01
+    for allowed in (None, few, ~few):
+        shared = 0
+        for query in vectors[:40]:
+            rows, cosines = exact.nearest(query, 50, allowed)
+            found, near = rounded.nearest(query, 50, allowed)
+            assert allowed is None or allowed[found].all()
+            assert np.allclose(near[:5], cosines[:5], atol=1e-6) and len(found) == len(rows)
+            shared += len(set(rows.tolist()) & set(found.tolist()))
+        assert shared >= 0.99 * 40 * 50
