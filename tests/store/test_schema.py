@@ -59,3 +59,34 @@ def test_every_downgrade_leads_back_to_an_empty_database(any_database: Database)
         command.downgrade(config, "base")
     with any_database.engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) <= {"alembic_version"}
+
+
+def test_runs_that_were_there_before_work_orders_stay_as_they_are(any_settings: Settings) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    from app.store import runs
+
+    database = Database(any_settings)
+    config = Config()
+    config.set_main_option("script_location", str(migrations.SCRIPTS))
+    columns = "id, kind, section, position, text, status, helpful, harmful, provenance, content_hash, version"
+    item = "'ker-00001', 'kernel', 's', 0, 't', 'active', 0, 0, '{}', 'h', 1, 1, '2026-01-01', '2026-01-01'"
+    with database.engine.execution_options(begin_immediate=True).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        connection.execute(text(f"INSERT INTO item ({columns}, changed_in, created_at, updated_at) VALUES ({item})"))
+        connection.execute(
+            text(
+                "INSERT INTO verification_run (id, item_id, state, hardware, verdict, finished_at) VALUES "
+                "('run-1', 'ker-00001', 'finished', 'NVIDIA H200', 'verified', '2026-11-01 10:00:00')"
+            )
+        )
+        command.upgrade(config, "head")
+    with database.read() as session:
+        kept = runs.get(session, "run-1")
+        assert [run.id for run in runs.page(session, after=None, limit=5).runs] == ["run-1"]
+    assert kept is not None
+    assert (kept.state, kept.verdict, kept.attempts, kept.reason) == ("finished", "verified", 0, "request")
+    assert kept.queued_at == kept.finished_at
+    database.dispose()
