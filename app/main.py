@@ -18,6 +18,7 @@ from app.api import (
     keys,
     operations,
     problem_details,
+    runs,
     search,
     vocabulary,
 )
@@ -38,6 +39,7 @@ _GUARDED = (
     feedback,
     bullets,
     kernels,
+    runs,
     operations,
     findings,
     facts,

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.vocabulary import AuthMode, EmbedderName
+from app.vocabulary import AuthMode, EmbedderName, VectorIndexName
 
 
 class Settings(BaseSettings):
@@ -16,15 +16,27 @@ class Settings(BaseSettings):
     database_url: str = Field(default="", description="Where the truth is kept; empty means SQLite under VAR_DIR.")
     var_dir: Path = Field(default=Path("var"), description="Derived files: default database, vector index.")
     embedder: EmbedderName = Field(default=EmbedderName.MINILM, description="Sentence model: minilm, onnx or hash.")
+    vector_index: VectorIndexName = Field(
+        default=VectorIndexName.AUTO, description="Where the nearest vectors are looked up: auto, faiss or pgvector."
+    )
     host: str = Field(default="127.0.0.1", description="Address the service binds.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port the service binds; 0 takes a free one.")
     auth: AuthMode = Field(default=AuthMode.KEYS, description="keys, or off: nobody needs a key; on loopback only.")
+    workers: int = Field(default=1, ge=1, le=64, description="Processes that serve one port together.")
     api_key: SecretStr = Field(default=SecretStr(""), description="Key of `playbook mcp`; without one it trusts you.")
     threshold: float = Field(default=0.15, ge=0, le=1, description="Default lowest score of a search result.")
     max_body_bytes: int = Field(default=4_000_000, gt=0, description="Largest request body, in bytes.")
     max_import_bytes: int = Field(default=256_000_000, gt=0, description="Largest file of POST /v1/import, in bytes.")
     torch_threads: int = Field(default=1, ge=1, le=256, description="Threads the sentence model may use for a query.")
     busy_timeout_ms: int = Field(default=30_000, ge=0, description="How long SQLite waits for another writer.")
+    queue_url: str = Field(default="", description="Queue of the workers; empty means a SQLite file under VAR_DIR.")
+    problems: str = Field(default="bullets/problems", description="Folders of problem files, joined by colons.")
+    worker_silence_s: float = Field(
+        default=60.0, gt=0, description="Seconds without heartbeat after which a run is requeued."
+    )
+    run_attempts: int = Field(
+        default=3, ge=1, description="Workers that may fall silent over a run before it is given up."
+    )
     log_level: str = Field(default="info", description="uvicorn's log level.")
 
     @property

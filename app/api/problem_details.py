@@ -30,7 +30,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         (400, "The body is not JSON"),
         (401, "No key, or one that opens nothing"),
         (403, "The key does not have the scope that the call needs"),
-        (404, "Unknown item"),
+        (404, "Unknown item, run or night"),
         (409, "Conflict with the present state"),
         (413, "Body too large"),
         (422, "Invalid input"),

@@ -31,6 +31,7 @@ class ItemDraft:
     claim_rank: int | None = None
     writer: str | None = None
     applies_when: Mapping[str, Any] | None = None
+    demotions: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     kernel_source: str | None = None
     version: int | None = None

@@ -26,6 +26,7 @@ _TAKEN_WHERE_STATED = (
     "claim_rank",
     "writer",
     "applies_when",
+    "demotions",
 )
 """Fields that a source may leave open: None says nothing, so it takes nothing away."""
 

@@ -146,7 +146,7 @@ def _store_references(session: Session, document: DocumentDraft, stored: Stored)
 
     baselines = [b for b in document.baselines if refers(f"a baseline of {b.reader}", b.problem)]
     rankings = [r for r in document.rankings if refers(f"a ranking of {r.source}", r.problem, *r.item_ids)]
-    runs = [run for run in document.runs if refers(f"run {run.id}", None, run.item_id)]
+    runs = [run for run in document.runs if refers(f"run {run.id}", None, run.item_id or "")]
     return (
         facts.put_baselines(session, baselines)
         + facts.put_rankings(session, rankings)

@@ -9,13 +9,11 @@ from pathlib import Path
 
 from app.errors import InvalidInput, UnknownItem
 from app.records import Item, Problem, Run
+from app.services.work_orders import INTERPRETER
 from app.store import corpus, facts
 from app.store.database import Database
 from app.verification import CPU_LIMITS, GPU_LIMITS, Candidate, Job, RunRecord, read_problem, verify_many
 from app.vocabulary import RunState
-
-INTERPRETER = "cpu-interpreter"
-"""Hardware name of runs without a GPU; they carry no figures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,12 +54,14 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -
 
 
 @contextmanager
-def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
-    """URLs of so many server processes on one database, all ready."""
+def servers(settings: Settings, count: int = 1, more: Sequence[str] = ()) -> Iterator[Sequence[str]]:
+    """URLs of so many server processes on one database, all ready; `more` are further arguments of `serve`."""
     ports = [_free_port() for _ in range(count)]
     _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
-    running = [started(settings, "serve", "--port", str(port), log=log) for port, log in zip(ports, logs, strict=True)]
+    running = [
+        started(settings, "serve", "--port", str(port), *more, log=log) for port, log in zip(ports, logs, strict=True)
+    ]
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
         for url, process, log in zip(urls, running, logs, strict=True):
@@ -88,7 +90,7 @@ def _free_port() -> int:
 
 
 def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if process.poll() is not None:
             log.seek(0)
