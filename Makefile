@@ -45,6 +45,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.quality --json eval/results/quality.json
 	$(BIN)/python -m eval.latency
 	$(BIN)/python -m eval.peers
+	$(BIN)/python -m eval.sizing --measure
 	$(BIN)/python -m eval.render
 
 # Formats the code and mends what ruff can mend.

@@ -17,8 +17,11 @@
     |   |-- DuplicateItem       409
     |   |-- EditedBundle        409
     |   `-- NoWorker            409
+    |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
+    |-- TooManyRequests         429  the key has used up its requests of this minute
     `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- Overloaded          503  as many requests as fit are being answered
         |-- Unguarded           503  keys are off on a host that others can reach
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
@@ -154,6 +157,13 @@ class NoWorker(Conflict):
     title = "No worker"
 
 
+class TooSlow(PlaybookError):
+    """The client did not send its body in time."""
+
+    status = 408
+    title = "Too slow"
+
+
 class BodyTooLarge(PlaybookError):
     """The request body is over the limit."""
 
@@ -161,11 +171,24 @@ class BodyTooLarge(PlaybookError):
     title = "Body too large"
 
 
+class TooManyRequests(PlaybookError):
+    """The key has used up its requests of this minute; the header Retry-After says when to come back."""
+
+    status = 429
+    title = "Too many requests"
+
+
 class Unavailable(PlaybookError):
     """The service cannot answer now."""
 
     status = 503
     title = "Unavailable"
+
+
+class Overloaded(Unavailable):
+    """As many requests as fit are being answered."""
+
+    title = "Overloaded"
 
 
 class Unguarded(Unavailable):

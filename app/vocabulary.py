@@ -61,6 +61,23 @@ class AuthMode(StrEnum):
     OFF = "off"
 
 
+class LogLevel(StrEnum):
+    """What is logged."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class LogFormat(StrEnum):
+    """How it is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Scope(StrEnum):
     """What a key allows. Each stands for itself; admin implies all."""
 

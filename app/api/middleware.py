@@ -9,6 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api import logs
 from app.api.problem_details import problem
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -29,6 +30,7 @@ class RequestId:
         request_id = given if _REQUEST_ID.match(given) else uuid.uuid4().hex
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
+        logs.request_id.set(request_id)
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":

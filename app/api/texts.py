@@ -1,30 +1,5 @@
-"""Texts that come in over HTTP: what is refused, and how long they may be."""
+"""Texts that come in over HTTP; every door refuses the same."""
 
-from typing import Annotated
+from app.services.texts import LONGEST_TEXT, Clean, CodeText, ItemText, Name, Note, TaskText, clean, not_blank
 
-from pydantic import AfterValidator, Field
-
-LONGEST_TEXT = 200_000
-"""Characters of one task text or code."""
-
-
-def clean(text: str) -> str:
-    """The text, unless no database or tokenizer could hold it."""
-    if "\0" in text:
-        raise ValueError("the text holds a NUL character; remove it")
-    return text
-
-
-def not_blank(text: str) -> str:
-    """The text, unless it says nothing."""
-    if not text.strip():
-        raise ValueError("the text is blank; say something")
-    return text
-
-
-Clean = AfterValidator(clean)
-TaskText = Annotated[str, Field(max_length=LONGEST_TEXT), Clean, AfterValidator(not_blank)]
-ItemText = Annotated[str, Field(max_length=20_000), Clean, AfterValidator(not_blank)]
-CodeText = Annotated[str, Field(max_length=1_000_000), Clean, AfterValidator(not_blank)]
-Name = Annotated[str, Field(min_length=1, max_length=200), Clean, AfterValidator(not_blank)]
-Note = Annotated[str, Field(max_length=2_000), Clean]
+__all__ = ["LONGEST_TEXT", "Clean", "CodeText", "ItemText", "Name", "Note", "TaskText", "clean", "not_blank"]

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from app.cli import agents, ask, bundle, corpus, curate, keys, readers, service, verify
+from app.cli import agents, ask, backup, bundle, corpus, curate, keys, readers, service, verify
 from app.cli.output import complain
 from app.errors import InvalidInput, PlaybookError, UnreadableImport
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (service, corpus, ask, curate, verify, bundle, readers, keys, agents):
+for module in (service, backup, corpus, ask, curate, verify, bundle, readers, keys, agents):
     module.register(app)
 
 

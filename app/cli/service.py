@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from app.api.logs import log_config
+from app.api.patience import HeadInTime
 from app.cli.output import AsJson, say, say_json
 from app.services.migrate import migrate as bring_up_to_date
 from app.services.start import prepare_for_workers, require_guarded
@@ -14,6 +16,12 @@ from app.store.database import Database
 
 LONGEST_START = 600
 """Seconds that a worker may take until it is heard of."""
+
+MOST_CONNECTIONS = 1000
+"""Beyond it, new requests are turned away before anything is read of them."""
+
+GRACE_SECONDS = 30
+"""How long requests that are being answered may still take when the service is told to stop."""
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +51,11 @@ def serve(
         workers=processes,
         # A worker says nothing while it loads a large corpus; five seconds, the default, would end it meanwhile.
         timeout_worker_healthcheck=LONGEST_START,
-        log_level=settings.log_level,
-        timeout_graceful_shutdown=10,
+        log_config=log_config(settings.log_level, settings.log_format),
+        http=HeadInTime,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 

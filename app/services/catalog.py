@@ -78,6 +78,11 @@ class Catalog:
         self._records: dict[str, AppliesWhen] = {}
         self._snapshot: Snapshot | None = None
 
+    @property
+    def loaded(self) -> Snapshot | None:
+        """The snapshot that was handed out last, which may be behind the database; None before the first."""
+        return self._snapshot
+
     def current(self) -> Snapshot:
         """The snapshot of the newest committed corpus version."""
         version = corpus.version(self._database)

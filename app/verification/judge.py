@@ -22,6 +22,8 @@ from app.verification.timing import rehearse, time_run
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
 from app.vocabulary import Verdict
 
+Tell = Callable[[str], None]
+
 _MEMORY_SLACK = 2**30
 _MEMORY_PATIENCE_S = 10.0
 
@@ -45,7 +47,7 @@ def verify_in(
     problem: Problem,
     candidate: Candidate,
     limits: Limits,
-    on_phase: Callable[[str], None] = lambda _phase: None,
+    on_phase: Tell = lambda _phase: None,
 ) -> RunRecord:
     """Judge one candidate within a session that other runs may share; `on_phase` is told of each phase as it begins."""
     report = check_source(candidate.raw, candidate.entry_point)
@@ -84,15 +86,10 @@ class _Judge:
     """Gathers the facts of one run; knows the order of the steps, leaves each to its module."""
 
     def __init__(
-        self,
-        session: Session,
-        limits: Limits,
-        candidate: Candidate,
-        report: StaticReport,
-        on_phase: Callable[[str], None],
+        self, session: Session, limits: Limits, candidate: Candidate, report: StaticReport, tell: Tell
     ) -> None:
         self.session, self.limits, self.candidate, self.language = session, limits, candidate, report.language
-        self._on_phase = on_phase
+        self._tell = tell
         self.phases: dict[str, float] = {}
         self.fingerprint: dict[str, Any] = host_fingerprint()
         self.printed = ""
@@ -286,7 +283,7 @@ class _Judge:
         return self._gpu_state().get("compute_capability")
 
     def _timed(self, phase: str, step: Any) -> Any:
-        self._on_phase(phase)
+        self._tell(phase)
         started = time.monotonic()
         try:
             return step()

@@ -20,6 +20,10 @@ SCOPES = {
     "get_history": {Scope.READ},
     "get_counters": {Scope.READ},
     "get_context_record": {Scope.READ},
+    "list_kernels": {Scope.READ},
+    "get_kernel": {Scope.READ},
+    "list_kernel_runs": {Scope.READ},
+    "add_kernel": {Scope.CONTRIBUTE, Scope.CURATE},
     "list_problems": {Scope.READ},
     "list_readers": {Scope.READ},
     "get_baselines": {Scope.READ},
@@ -38,10 +42,6 @@ SCOPES = {
     "decide_finding": {Scope.CURATE},
     "put_reader": {Scope.CURATE},
     "put_baselines": {Scope.CURATE},
-    "list_kernels": {Scope.READ},
-    "get_kernel": {Scope.READ},
-    "list_kernel_runs": {Scope.READ},
-    "add_kernel": {Scope.CONTRIBUTE, Scope.CURATE},
     "verify_kernel": {Scope.VERIFY},
     "list_runs": {Scope.READ},
     "get_run": {Scope.READ},
@@ -51,6 +51,7 @@ SCOPES = {
     "create_key": {Scope.ADMIN},
     "revoke_key": {Scope.ADMIN},
     "list_audit": {Scope.ADMIN},
+    "metrics": {Scope.READ},
 }
 """operation_id -> scopes of which one is enough; admin always is."""
 
