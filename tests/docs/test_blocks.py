@@ -1,5 +1,7 @@
 """Every code block of README and docs/ is run against a real server, parsed, or says why it cannot be."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -25,7 +27,7 @@ WITH_CODE = [page for page in PAGES if any(block.language != "text" for block in
 NOT_RUN = {
     "README.md": 1,
     "docs/howto/gpu-hosts.md": 3,
-    "docs/operations.md": 1,
+    "docs/operations.md": 2,
     "docs/quickstart.md": 3,
     "docs/verification.md": 2,
 }
@@ -43,12 +45,28 @@ class Workplace:
     def run(self, block: Block) -> str:
         """What a block prints; it has to end well."""
         code = block.code.replace("127.0.0.1:8080", self.url.removeprefix("http://")).replace(".venv/bin/", "")
-        shell = ["bash", "-euo", "pipefail", "-c"] if block.language == "bash" else [sys.executable, "-c"]
+        if block.language == "python":
+            return self._run_python(block, code)
         done = subprocess.run(
-            [*shell, code], cwd=self.folder, env=dict(self.variables), capture_output=True, text=True, timeout=120, check=False
+            ["bash", "-euo", "pipefail", "-c", code],
+            cwd=self.folder,
+            env=dict(self.variables),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, f"{block.page}:{block.line}\n{done.stdout}\n{done.stderr}"
         return done.stdout
+
+    def _run_python(self, block: Block, code: str) -> str:
+        """Runs a block in this process, which spares the start of another one."""
+        printed = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+            for name in ("PLAYBOOK_URL", "PLAYBOOK_API_KEY"):
+                patch.setenv(name, self.variables[name])
+            exec(compile(code, f"{block.page.name}:{block.line}", "exec"), {"__name__": "__main__"})
+        return printed.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +78,10 @@ def workplace(_starter_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
         (folder / name).symlink_to(ROOT / name)
     tools = folder / "tools"
     tools.mkdir()
-    for name, line in (("playbook", f'exec "{sys.executable}" -m app.cli.main "$@"'), ("python", f'exec "{sys.executable}" "$@"')):
+    for name, line in (
+        ("playbook", f'exec "{sys.executable}" -m app.cli.main "$@"'),
+        ("python", f'exec "{sys.executable}" "$@"'),
+    ):
         (tools / name).write_text(f"#!/bin/sh\n{line}\n")
         (tools / name).chmod(0o755)
     (folder / ".curlrc").write_text("fail-with-body\nmax-time = 60\n")

@@ -1,4 +1,4 @@
-"""What the documentation takes from the code is up to date, links lead somewhere, and the site loads nothing foreign."""
+"""What the documentation takes from the code is up to date, links lead somewhere, and the site loads nothing else."""
 
 import re
 import subprocess
