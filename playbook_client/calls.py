@@ -137,6 +137,19 @@ def item(item_id: str) -> Call[Item]:
     return Call("GET", f"/v1/bullets/{_part(item_id)}", _json(Item.of))
 
 
+def edit(
+    item_id: str,
+    version: int,
+    *,
+    text: str | None = None,
+    status: Literal["pending", "active", "retired", "quarantined"] | None = None,
+    note: str | None = None,
+) -> Call[Item]:
+    """Changes an item that is still at `version`, such as a proposal that a curator makes active."""
+    body = {"version": version, "text": text, "status": status, "note": note}
+    return Call("PATCH", f"/v1/bullets/{_part(item_id)}", _json(Item.of), repeatable=False, json=_said(body))
+
+
 def kernels(
     *, source_problem: str | None = None, family: str | None = None, limit: int = 50, cursor: str | None = None
 ) -> Call[list[Kernel]]:

@@ -2,8 +2,6 @@
 
 import typer
 
-from app.mcp.entry import by_settings
-from app.mcp.server import built
 from app.services.assembly import assembled
 from app.services.deriving import derive_missing
 from app.services.migrate import ensure_migrated
@@ -18,6 +16,10 @@ def register(app: typer.Typer) -> None:
 
 def mcp() -> None:
     """Serves agents by MCP over stdin and stdout. PLAYBOOK_API_KEY decides what they may do."""
+    # The SDK takes a second to import, which no other command shall wait for.
+    from app.mcp.entry import by_settings
+    from app.mcp.server import built
+
     settings = Settings()
     services = assembled(settings)
     ensure_migrated(services.database)
