@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := app eval tests migrations
+SOURCES := app eval tests migrations playbook_client
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-gpu sandbox check bench fmt clean
@@ -45,6 +45,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.quality --json eval/results/quality.json
 	$(BIN)/python -m eval.latency
 	$(BIN)/python -m eval.peers
+	$(BIN)/python -m eval.sizing --measure
 	$(BIN)/python -m eval.render
 
 # Formats the code and mends what ruff can mend.

@@ -17,13 +17,17 @@
     |   |-- DuplicateItem       409
     |   |-- EditedBundle        409
     |   `-- NoWorker            409
+    |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
+    |-- TooManyRequests         429  the key has used up its requests of this minute
     `-- Unavailable             503  the service cannot answer now; the text says what to do
+        |-- Overloaded          503  as many requests as fit are being answered
         |-- Unguarded           503  keys are off on a host that others can reach
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
         |-- WrongEmbedder       503
-        `-- EmbedderMissing     503
+        |-- EmbedderMissing     503
+        `-- PgvectorMissing     503
 
 Each class owns its HTTP status and title. The problem type is derived from the class name.
 """
@@ -153,6 +157,13 @@ class NoWorker(Conflict):
     title = "No worker"
 
 
+class TooSlow(PlaybookError):
+    """The client did not send its body in time."""
+
+    status = 408
+    title = "Too slow"
+
+
 class BodyTooLarge(PlaybookError):
     """The request body is over the limit."""
 
@@ -160,11 +171,24 @@ class BodyTooLarge(PlaybookError):
     title = "Body too large"
 
 
+class TooManyRequests(PlaybookError):
+    """The key has used up its requests of this minute; the header Retry-After says when to come back."""
+
+    status = 429
+    title = "Too many requests"
+
+
 class Unavailable(PlaybookError):
     """The service cannot answer now."""
 
     status = 503
     title = "Unavailable"
+
+
+class Overloaded(Unavailable):
+    """As many requests as fit are being answered."""
+
+    title = "Overloaded"
 
 
 class Unguarded(Unavailable):
@@ -195,3 +219,9 @@ class EmbedderMissing(Unavailable):
     """The chosen sentence model is not installed."""
 
     title = "Embedder missing"
+
+
+class PgvectorMissing(Unavailable):
+    """pgvector was asked for by name, and the database cannot offer it."""
+
+    title = "pgvector missing"

@@ -61,6 +61,23 @@ class AuthMode(StrEnum):
     OFF = "off"
 
 
+class LogLevel(StrEnum):
+    """What is logged."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class LogFormat(StrEnum):
+    """How it is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Scope(StrEnum):
     """What a key allows. Each stands for itself; admin implies all."""
 
@@ -78,6 +95,14 @@ class EmbedderName(StrEnum):
     MINILM = "minilm"
     ONNX = "onnx"
     HASH = "hash"
+
+
+class VectorIndexName(StrEnum):
+    """Where the nearest vectors are looked up; `auto` takes pgvector where the database offers it."""
+
+    AUTO = "auto"
+    FAISS = "faiss"
+    PGVECTOR = "pgvector"
 
 
 DEFAULT_SECTIONS: dict[ItemKind, str] = {

@@ -4,6 +4,7 @@ The door stands before the routes and before the body is read, so a path that no
 a dependency of each route, named where the route is.
 """
 
+import ipaddress
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from app.vocabulary import AuthMode, Scope
 OPEN = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
 """Paths that need no key: they tell whether the service lives, and how it is called."""
 
-OWN_DOORS = ("/admin", "/mcp")
+OWN_DOORS = ("/admin",)
 """Paths under which a part of the service signs people in by itself."""
 
 EVERY_SCOPE = frozenset(Scope)
@@ -44,6 +45,7 @@ class Guard:
         headers = Headers(scope=scope)
         try:
             if self._auth is AuthMode.OFF:
+                refuse_strange_page(headers)
                 caller = anonymous(headers)
             else:
                 caller = await _identified(scope["app"].state.services, headers)
@@ -63,6 +65,34 @@ def anonymous(headers: Headers) -> Caller:
     """Whoever calls where keys are off; X-Actor may name them for the history."""
     name = headers.get("x-actor", "").replace("\0", "").strip()[:200]
     return Caller(None, name or "anonymous", EVERY_SCOPE)
+
+
+def refuse_strange_page(headers: Headers) -> None:
+    """Raises Forbidden for what a web page of somebody else sends, where no key would keep it out.
+
+    Such a page names itself in Origin. One whose own host name was pointed at this machine names it in Host: a dotted
+    name that is no address, while whoever calls from here says localhost or an address.
+    """
+    host = _host(headers.get("host", ""))
+    origin = headers.get("origin")
+    if "." in host and not _is_address(host):
+        raise Forbidden(f"With PLAYBOOK_AUTH=off, call this machine by its address, not as {host[:100]!r}.")
+    if origin is not None and _host(origin.rpartition("//")[2]) != host:
+        raise Forbidden("With PLAYBOOK_AUTH=off, pages of other sites may not call.")
+
+
+def _host(authority: str) -> str:
+    """The host of `host:port` or `[address]:port`."""
+    name = authority.rpartition("@")[2]
+    return name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def presented_key(headers: Headers) -> str:

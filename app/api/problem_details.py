@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from app.api.headers import SECURE
 from app.errors import PlaybookError
 
 log = logging.getLogger(__name__)
@@ -30,10 +31,12 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         (400, "The body is not JSON"),
         (401, "No key, or one that opens nothing"),
         (403, "The key does not have the scope that the call needs"),
-        (404, "Unknown item, run or night"),
+        (404, "Nothing has that id"),
+        (408, "The body did not come in time"),
         (409, "Conflict with the present state"),
         (413, "Body too large"),
         (422, "Invalid input"),
+        (429, "The key has used up its requests of this minute; see Retry-After"),
         (503, "The service cannot answer now"),
     )
 }
@@ -92,7 +95,12 @@ async def _http(request: Request, fault: Exception) -> JSONResponse:
 
 async def _unexpected(request: Request, fault: Exception) -> JSONResponse:
     log.error("unexpected fault in %s %s", request.method, request.url.path, exc_info=fault)
-    return problem(500, "internal-error", "Internal error", "The fault was logged under this response's X-Request-ID.")
+    answer = problem(
+        500, "internal-error", "Internal error", "The fault was logged under this response's X-Request-ID."
+    )
+    # This answer is made outside of every middleware, which could have added what all answers carry.
+    answer.headers.update({**SECURE, "X-Request-ID": request.scope.get("state", {}).get("request_id", "")})
+    return answer
 
 
 def _message(error: dict[str, Any]) -> str:

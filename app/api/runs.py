@@ -1,9 +1,10 @@
 """Routes of verification runs and nights."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter, Query, status
+from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from app.api.deps import DatabaseDep, ServicesDep
@@ -12,7 +13,7 @@ from app.api.problem_details import answers
 from app.api.schemas import Listing, Request, Speedup
 from app.api.texts import Name
 from app.records import Caller, Night, Run
-from app.services import nights, runs, work_orders
+from app.services import nights, reporting, runs, work_orders
 from app.vocabulary import NightState, OrderReason, RunState, Scope, Verdict
 
 router = APIRouter(prefix="/v1", tags=["verification"])
@@ -163,6 +164,19 @@ def list_nights(
 def get_night(database: DatabaseDep, date: NightDate) -> NightOut:
     """One nightly job with its summary."""
     return NightOut.of(nights.get_night(database, date))
+
+
+@router.get(
+    "/nights/{date}/report",
+    operation_id="get_night_report",
+    response_class=HTMLResponse,
+    dependencies=READS,
+    responses={**answers(404, 422, 503), 200: {"content": {"text/html": {}, "application/json": {}}}},
+)
+def get_night_report(database: DatabaseDep, date: NightDate, format: Literal["html", "json"] = "html") -> Any:
+    """A night as a page with its plots, or as JSON with the figures behind them."""
+    report = reporting.report_of(database, date)
+    return report.content if format == "json" else HTMLResponse(reporting.as_html(report))
 
 
 def _plain(run: Run) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from app.services.catalog import Catalog, Snapshot
 from app.services.export import bullets_in_order, section_order
 from app.services.ranking import Ranked, Ranker, Wish
 from app.services.recorder import Recorder
+from app.services.stages import stage
 from app.services.tasks import ReadTask, TaskReader
 from app.vocabulary import MEM0, ItemKind, LeftOutReason
 
@@ -88,10 +89,13 @@ class ContextRenderer:
     def render(self, wish: ContextWish) -> Context:
         """The context; UnknownPolicy, UnknownProblem or BudgetTooSmall say what is wrong with the wish."""
         policy = policy_named(wish.policy)
-        snapshot = self._catalog.current()
-        task = self._tasks.read(wish.task, snapshot.corpus)
+        with stage("snapshot"):
+            snapshot = self._catalog.current()
+        with stage("reading"):
+            task = self._tasks.read(wish.task, snapshot.corpus)
         job = _Job(policy, wish, snapshot, task, self._ranker)
-        shown = job.shown()
+        with stage("rendering"):
+            shown = job.shown()
         context = Context(
             context_id=f"ctx-{uuid.uuid4().hex}",
             policy=policy.name,

@@ -47,7 +47,10 @@ def _same_model(database: Database, embedder: Embedder) -> str:
 
 
 def _index(database: Database, embedder: Embedder, catalog: Catalog) -> str:
+    before = catalog.loaded
     snapshot = catalog.current()
+    drift = snapshot.version - before.version if before else 0
     with database.read() as session:
         waiting = len(embeddings.missing(session, embedder.model_id, 1000))
-    return f"{len(snapshot.indexes)} items at corpus version {snapshot.version}, {waiting} without a vector"
+    kept = f"{len(snapshot.indexes)} items at corpus version {snapshot.version}, {waiting} without a vector"
+    return f"{kept}, {drift} versions behind when asked"

@@ -1,79 +1,48 @@
-"""An import that somebody watches: it runs in a thread of its own, and tells of each step."""
+"""An import as every door runs it: documents, then the index file and the findings, where anything changed."""
 
-import queue
-import re
-import tempfile
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.errors import InvalidInput, PlaybookError
-from app.services.assembly import Services
+from app.errors import UnreadableImport
+from app.retrieval.embedder import Embedder
+from app.services.catalog import Catalog
 from app.services.documents import ImportFormat
+from app.services.findings import lint
 from app.services.load import ImportReport, load
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_NAME = 80
+from app.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far an import is."""
-
-    documents: int = 0
-    embedded: int = 0
-    report: ImportReport | None = None
-    """What it did; there once it is done."""
-    fault: str | None = None
-    """Why it was given up."""
-
-
-def watched(services: Services, name: str, content: bytes, wanted: ImportFormat) -> Iterator[Step]:
-    """Begins to import one document, and gives its steps as they come, the last with the report.
-
-    The import goes on to its end even where nobody asks for the next step. `name` is what a client called the file:
-    it names the document in provenance, and never where anything is written.
-    """
-    if not content.strip():
-        raise InvalidInput("There is nothing to import: choose a file, or paste a text.")
-    steps: queue.Queue[Step] = queue.Queue()
-    arguments = (services, _safe(name), content, wanted, steps)
-    threading.Thread(target=_import, args=arguments, name="import", daemon=True).start()
-    return _until_done(steps)
+def import_paths(
+    database: Database,
+    embedder: Embedder,
+    catalog: Catalog,
+    paths: Sequence[Path],
+    wanted: ImportFormat = ImportFormat.AUTO,
+    progress: Callable[[str, int], None] = lambda step, done: None,
+    *,
+    by: str | None = None,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Imports files and folders; `by` is kept with every revision, `dry_run` tells what would be written."""
+    report = load(database, embedder, paths, wanted, progress, by=by, dry_run=dry_run)
+    if not dry_run and (report.written or report.embedded):
+        catalog.save_index()
+        lint(database, catalog)
+    return report
 
 
-def _until_done(steps: "queue.Queue[Step]") -> Iterator[Step]:
-    while True:
-        step = steps.get()
-        yield step
-        if step.report is not None or step.fault is not None:
-            return
-
-
-def _import(services: Services, name: str, content: bytes, wanted: ImportFormat, steps: "queue.Queue[Step]") -> None:
-    done = {"documents": 0, "embedded": 0}
-
-    def progress(step: str, count: int) -> None:
-        done[step] = done.get(step, 0) + count
-        steps.put(Step(done["documents"], done["embedded"]))
-
-    last = Step(fault="The import ended in an unexpected way; the log says more. What was whole is kept.")
-    try:
-        with tempfile.TemporaryDirectory(prefix="playbook-import-") as folder:
-            path = Path(folder) / name
-            path.write_bytes(content)
-            report = load(services.database, services.embedder, [path], wanted, progress)
-        last = Step(done["documents"], done["embedded"], report=report)
-    except PlaybookError as fault:
-        last = Step(done["documents"], done["embedded"], fault=fault.detail)
-    except OSError as fault:
-        last = Step(fault=f"The file could not be kept: {fault.strerror}.")
-    finally:
-        steps.put(last)
-
-
-def _safe(name: str) -> str:
-    """A file name without folders or anything that a file system could take amiss; its suffix tells the format."""
-    plain = _UNSAFE.sub("_", name.replace("\\", "/").rpartition("/")[2]).strip("._")
-    return plain[-_LONGEST_NAME:] or "import.txt"
+def import_upload(
+    database: Database,
+    embedder: Embedder,
+    catalog: Catalog,
+    file: Path,
+    wanted: ImportFormat,
+    by: str,
+    *,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Imports one file that somebody sent; UnreadableImport names it as they did, not where it lies here."""
+    report = import_paths(database, embedder, catalog, [file], wanted, by=by, dry_run=dry_run)
+    if report.unreadable:
+        raise UnreadableImport(report.unreadable[0].replace(str(file), file.name))
+    return report

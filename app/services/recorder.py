@@ -36,15 +36,18 @@ class Recorder(Generic[T]):
 
     def keep(self, record: T) -> None:
         """Takes a record; it is in the database soon after."""
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=f"recorder of {self._what}", daemon=True)
-                self._thread.start()
+        self._ensure_thread()
         self._waiting.put(record)
+
+    @property
+    def waiting(self) -> int:
+        """Records that are not in the database yet."""
+        return self._waiting.qsize()
 
     def flush(self) -> None:
         """Returns once everything that was taken is in the database."""
         if self._thread is not None:
+            self._ensure_thread()
             self._wanted.set()
             self._waiting.join()
             self._wanted.clear()
@@ -57,6 +60,13 @@ class Recorder(Generic[T]):
             self._wanted.set()
             self._waiting.put(None)
             thread.join()
+
+    def _ensure_thread(self) -> None:
+        """Starts the thread, and again should it have died of a fault that nobody thought of."""
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._work, name=f"recorder of {self._what}", daemon=True)
+                self._thread.start()
 
     def _work(self) -> None:
         while True:

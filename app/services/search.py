@@ -12,6 +12,7 @@ from app.records import ContextRecord, Task
 from app.services.catalog import Catalog
 from app.services.ranking import Ranked, Ranker, Wish
 from app.services.recorder import Recorder
+from app.services.stages import stage
 from app.services.tasks import TaskReader
 from app.vocabulary import LeftOutReason
 
@@ -41,9 +42,12 @@ class Search:
 
     def find(self, task: Task, wish: Wish, token_budget: int | None = None) -> SearchAnswer:
         """The best items for a task, as many whole ones as fit the token budget."""
-        snapshot = self._catalog.current()
-        read = self._tasks.read(task, snapshot.corpus)
-        ranked = self._ranker.rank(snapshot, read, wish)
+        with stage("snapshot"):
+            snapshot = self._catalog.current()
+        with stage("reading"):
+            read = self._tasks.read(task, snapshot.corpus)
+        with stage("ranking"):
+            ranked = self._ranker.rank(snapshot, read, wish)
         entries = [(entry.item.id, ranked_entry(entry.item)) for entry in ranked.results]
         kept, dropped = best_within_budget("", entries, token_budget, "\n\n")
         results = tuple(entry for entry in ranked.results if entry.item.id in kept)

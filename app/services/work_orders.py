@@ -7,8 +7,10 @@ from datetime import timedelta
 from app.errors import InvalidInput, NoWorker, UnknownItem
 from app.records import Item, Run, Worker
 from app.services.queue import Queue
+from app.services.settling import settle
 from app.store import clock, corpus, items, work_orders, workers
 from app.store.database import Database, Session
+from app.store.work_orders import Outcome
 from app.vocabulary import OrderReason, RunState
 
 INTERPRETER = "cpu-interpreter"
@@ -77,6 +79,18 @@ def sweep(database: Database, queue: Queue) -> work_orders.Swept:
         if queue.waiting(hardware) == 0:
             queue.offer(hardware, [run_id for run_id, kind in waiting if kind == hardware])
     return swept
+
+
+def keep_verdict(database: Database, run: Run, outcome: Outcome) -> bool:
+    """Finishes a claimed run with what it found, and settles its kernel's standing; False where the claim is void."""
+    with database.write() as session:
+        corpus.lock(session)
+        if not work_orders.finish(session, run.id, run.attempts, outcome):
+            return False
+        if run.item_id is not None:
+            settle(session, run.item_id, run.hardware)
+        corpus.advance(session, facts=True)
+    return True
 
 
 def living_workers(database: Database) -> list[Worker]:

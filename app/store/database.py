@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session, create_engine
 
 from app.errors import DatabaseUnavailable
@@ -91,6 +92,8 @@ def explained(settings: Settings) -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError) as fault:
         raise DatabaseUnavailable(_advice(fault, settings)) from fault
+    except PoolTimeout as fault:
+        raise DatabaseUnavailable("All connections to the database are in use. Try again in a moment.") from fault
 
 
 def _open(settings: Settings) -> Engine:

@@ -112,3 +112,14 @@ def run_of(row: VerificationRunRow) -> Run:
     """The record of a row."""
     values: dict[str, Any] = {name: getattr(row, name) for name in Run.__slots__}
     return Run(**values)
+
+
+def judged_on(session: Session, hardware: str) -> set[str]:
+    """Kernels that were ever judged on some hardware, whatever their code was then."""
+    query = select(_ROW.item_id).where(
+        _ROW.hardware == hardware,
+        _ROW.state == RunState.FINISHED,
+        col(_ROW.item_id).is_not(None),
+        col(_ROW.verdict).not_in(_SAYS_NOTHING),
+    )
+    return {item_id for item_id in session.exec(query) if item_id is not None}

@@ -110,7 +110,7 @@ def sweep(session: Session, silent_before: datetime, most_lost: int) -> Swept:
             state=RunState.FINISHED.value,
             verdict=Verdict.INFRA_ERROR.value,
             lost=lost,
-            figures=_unmeasured(detail),
+            figures=unmeasured(detail),
             phase=None,
             finished_at=now,
         )
@@ -134,7 +134,7 @@ def cancel_queued(session: Session, night: str, detail: str) -> int:
         .values(
             state=RunState.FINISHED.value,
             verdict=Verdict.CANCELLED.value,
-            figures=_unmeasured(detail),
+            figures=unmeasured(detail),
             finished_at=now,
             phase=None,
         )
@@ -162,7 +162,8 @@ def waiting_for(session: Session, item_id: str, hardware: str) -> Run | None:
     return run_of(row) if row else None
 
 
-def _unmeasured(detail: str) -> dict[str, Any]:
+def unmeasured(detail: str) -> dict[str, Any]:
+    """What a row keeps of a run that nobody judged."""
     return {"figures": None, "flags": [], "detail": detail, "evidence": {}, "phases": {}, "seconds": 0.0}
 
 

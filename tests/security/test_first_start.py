@@ -22,9 +22,9 @@ from tests.service.processes import command, environment
 KEY = re.compile(rb"kpb_[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 
 
-def test_of_three_servers_that_start_at_once_one_prints_the_one_admin_key(settings: Settings) -> None:
+def test_of_two_servers_that_start_at_once_one_prints_the_one_admin_key(settings: Settings) -> None:
     assert command(settings, "migrate").returncode == 0
-    logs = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115  closed below, after the servers
+    logs = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115  closed below, after the servers
     running = [
         subprocess.Popen(
             [sys.executable, "-m", "app.cli.main", "serve", "--port", "0"],
@@ -54,7 +54,7 @@ def test_of_three_servers_that_start_at_once_one_prints_the_one_admin_key(settin
 
 def _printed(logs: list) -> list[bytes]:  # type: ignore[type-arg]
     """Keys in the logs, once all servers are up."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
         texts = [_text(log) for log in logs]
         if all(b"Uvicorn running" in text for text in texts):

@@ -45,21 +45,29 @@ def command(settings: Settings, *arguments: str, **more: str) -> subprocess.Comp
     )
 
 
-def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
     """Starts `playbook` and returns at once. What it prints goes to a file: a pipe that nobody reads would stop it."""
     output = log or subprocess.DEVNULL
     return subprocess.Popen(
-        [*COMMAND, *arguments], env=environment(settings), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=output
+        [*COMMAND, *arguments], env=environment(settings, **more), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=output
     )
 
 
 @contextmanager
-def servers(settings: Settings, count: int = 1) -> Iterator[Sequence[str]]:
-    """URLs of so many server processes on one database, all ready."""
-    ports = [_free_port() for _ in range(count)]
+def servers(
+    settings: Settings, count: int = 1, more: Sequence[str] = (), **surroundings: str
+) -> Iterator[Sequence[str]]:
+    """URLs of so many server processes on one database, all ready.
+
+    `more` are further arguments of `serve`, `surroundings` join their environment.
+    """
+    ports = [free_port() for _ in range(count)]
     _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
-    running = [started(settings, "serve", "--port", str(port), log=log) for port, log in zip(ports, logs, strict=True)]
+    running = [
+        started(settings, "serve", "--port", str(port), *more, log=log, **surroundings)
+        for port, log in zip(ports, logs, strict=True)
+    ]
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
         for url, process, log in zip(urls, running, logs, strict=True):
@@ -80,7 +88,7 @@ def process_id(url: str) -> int:
     return _PROCESSES[url]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -88,7 +96,7 @@ def _free_port() -> int:
 
 
 def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if process.poll() is not None:
             log.seek(0)

@@ -10,7 +10,7 @@ from app.admin.desk import DeskDep
 from app.admin.gate import DeskRoute, needs
 from app.services.documents import ImportFormat
 from app.services.export import export_ace, export_jsonl
-from app.services.importing import watched
+from app.services.watched_import import watched
 from app.vocabulary import Scope
 
 router = APIRouter(prefix="/admin/exchange", route_class=DeskRoute)
@@ -39,7 +39,7 @@ def import_document(
     is_file = file is not None and bool(file.filename)
     content = file.file.read() if file is not None and is_file else pasted.replace("\r\n", "\n").encode()
     name = (file.filename or "") if file is not None and is_file else "pasted.txt"
-    steps = watched(desk.services, name, content, wanted)
+    steps = watched(desk.services, name, content, wanted, desk.name)
     most = desk.services.settings.max_body_bytes
     parts = desk.page_in_parts("exchange.html", formats=FORMATS, most=most, steps=steps, name=name)
     return StreamingResponse(parts, media_type="text/html; charset=utf-8")
