@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.store import corpus, work_orders
 from app.store.database import Database
-from app.store.work_orders import Outcome
-from app.verification import CPU_LIMITS, Candidate, Job, read_problem, verify_many
 from tests.admin.conftest import Served, Watch
 from tests.admin.figures import NIGHT, leave_runs
 from tests.conftest import ROOT
+from tests.service.processes import started
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 WIDTHS = {1280: 900, 390: 844}
@@ -153,36 +151,16 @@ def test_a_verification_is_ordered_followed_and_judged(page: Any, served: Served
     page.locator("#hardware").select_option("cpu-interpreter")
     page.get_by_role("button", name="Verify now").click()
     page.get_by_text("No worker for cpu-interpreter is running.").wait_for()
-    run_id = page.url.rpartition("/")[2]
-    page.set_default_timeout(120_000)
-    judge(served, run_id, begun=lambda: page.get_by_role("heading", name="Being judged").wait_for())
-    page.get_by_role("heading", name=re.compile("Verified|Static|Compile|Incorrect|No custom|Infra")).wait_for()
+    page.set_default_timeout(150_000)
+    worker = started(served.settings, "worker", "--gpu", "cpu")
+    try:
+        page.get_by_role("heading", name=re.compile("Verified|Static|Compile|Incorrect|No custom|Infra")).wait_for()
+    finally:
+        worker.terminate()
+        worker.wait(timeout=60)
     assert "Evidence" in page.inner_text("main")
     page.goto(f"{served.url}/admin/kernels/{KERNEL}")
     assert page.get_by_text("cpu-interpreter").count() > 0
-
-
-def judge(served: Served, run_id: str, begun: Any) -> None:
-    """What a worker does with an order: claims it, judges the kernel by the real evaluator, keeps the verdict."""
-    database = Database(served.settings)
-    with database.write() as session:
-        run = work_orders.claim(session, run_id, "a worker")
-    assert run is not None
-    begun()
-    with database.read() as session:
-        item = next(item for item in corpus.items_since(session, -1) if item.id == KERNEL)
-    assert item.kernel is not None
-    problem = read_problem(ROOT / "bullets" / "problems" / f"{item.source_problem}.py")
-    candidate = Candidate(item.kernel.source.encode(), item.id, item.kernel.entry_point)
-    (record,) = verify_many([Job(problem, candidate)], "cpu", CPU_LIMITS)
-    content = record.to_json()
-    figures = {name: content[name] for name in ("figures", "flags", "detail", "evidence", "phases", "seconds")}
-    with database.write() as session:
-        corpus.lock(session)
-        outcome = Outcome(record.verdict.value, None, figures, content["fingerprint"])
-        assert work_orders.finish(session, run_id, run.attempts, outcome)
-        corpus.advance(session, facts=True)
-    database.dispose()
 
 
 def test_what_is_half_written_survives_the_end_of_a_session(page: Any, served: Served) -> None:
