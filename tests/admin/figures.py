@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from app.records import Item, Run
+from app.services.readers import SoloRuns, put_baselines
 from app.store import corpus, facts, nights
 from app.store.database import Database
 from app.vocabulary import NightState
@@ -16,6 +17,7 @@ def leave_runs(database: Database) -> list[str]:
     """Three runs of each of the first kernels, over three days, and a closed night; the ids of the kernels."""
     with database.read() as session:
         kernels = [item for item in corpus.items_since(session, -1) if item.kernel is not None][:6]
+    put_baselines(database, "model-a", [SoloRuns("L2_072", Decimal("1.31"), 5), SoloRuns("L1_001", Decimal("0.97"))])
     with database.write() as session:
         nights.begin(session, NIGHT, "scheduler", [H200], {"due": {H200: []}})
         nights.move_on(session, NIGHT, NightState.CONTROLS, NightState.CLOSED)
