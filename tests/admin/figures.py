@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from app.records import Item, Run
+from app.records import Item, Run, StoredFinding
 from app.services.readers import SoloRuns, put_baselines
-from app.store import corpus, facts, nights
+from app.store import corpus, facts, findings, nights
 from app.store.database import Database
 from app.vocabulary import NightState
 
@@ -22,6 +22,13 @@ def leave_runs(database: Database) -> list[str]:
         nights.begin(session, NIGHT, "scheduler", [H200], {"due": {H200: []}})
         nights.move_on(session, NIGHT, NightState.CONTROLS, NightState.CLOSED)
         nights.close(session, NIGHT, _summary(kernels))
+        now = datetime.now(UTC)
+        merge = {"op": "MERGE", "ids": ["kpb-00001", "kpb-00002"], "into": "kpb-00001"}
+        alike = StoredFinding(
+            "f1", "near_duplicate", ("kpb-00001", "kpb-00002"), "They share 9 words of 10.", merge, "open", now
+        )
+        never = StoredFinding("f2", "never_used", ("kpb-00003",), "It has no vote.", None, "open", now)
+        findings.put(session, [alike, never], now)
         facts.put_runs(session, [_run(item, place, day) for place, item in enumerate(kernels) for day in range(3)])
         corpus.advance(session, facts=True)
     return [item.id for item in kernels]
