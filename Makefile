@@ -7,7 +7,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := app eval tests migrations playbook_client examples
 
 .DEFAULT_GOAL := help
-.PHONY: docs help serve test test-gpu sandbox check bench fmt clean
+.PHONY: help serve test test-gpu sandbox browser check docs bench fmt clean
 
 # Lists the targets.
 help:
@@ -20,7 +20,7 @@ serve: $(VENV)/serve.stamp
 	$(BIN)/playbook serve
 
 # Runs every check and every test that needs no GPU.
-test: check sandbox
+test: check sandbox browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Runs the tests that need an NVIDIA GPU.
@@ -31,6 +31,11 @@ test-gpu: $(VENV)/test.stamp sandbox
 sandbox:
 	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; } \
 	  || echo "bubblewrap is not installed: judged kernels are isolated less, and run records say so"
+
+# Installs the browser of the tests of /admin, where that is allowed; says so where it is not.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } \
+	  || echo "chromium is not installed: the browser tests of /admin are skipped"
 
 # Runs the checks that need no test: style, types, import contracts.
 check: $(VENV)/test.stamp

@@ -80,6 +80,7 @@ _environment.filters.update(
     json=as_json,
     line=texts.line,
     moment=moment,
+    named=texts.named,
     number=number,
     prose=texts.prose,
     ratio=ratio,

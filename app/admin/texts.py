@@ -32,6 +32,11 @@ def visible(text: object) -> Markup:
     return Markup('<bdi dir="auto">{}</bdi>').format(_written_out(str(text)))
 
 
+def named(text: object) -> str:
+    """The text for places that hold no markup, such as options: hidden characters stand there as `[U+202E]`."""
+    return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", str(text))
+
+
 def line(text: object, most: int = 240) -> Markup:
     """The beginning of a text on one line."""
     whole = " ".join(str(text).split())

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.records import Item, StoredFinding
-from app.services.findings import list_findings
-from app.store import items, overview
+from app.store import findings, items, overview
 from app.store.database import Database
 from app.vocabulary import FindingKind, FindingState
 
@@ -41,9 +40,10 @@ class QueuePage:
 
 def queue(database: Database, state: FindingState, kinds: Sequence[FindingKind], page: int) -> QueuePage:
     """Findings of a state, in the order of their kinds."""
-    found = list_findings(database, state=state, kinds=kinds)
-    part = found[(page - 1) * PAGE : page * PAGE]
     with database.read() as session:
+        part, total = findings.page(
+            session, state=state, kinds=[kind.value for kind in kinds], offset=(page - 1) * PAGE, limit=PAGE
+        )
         wanted = {item_id for finding in part for item_id in finding.item_ids[:MOST_SHOWN]}
         known = {item_id: items.get(session, item_id) for item_id in wanted}
         counts = overview.open_findings(session)
@@ -51,4 +51,4 @@ def queue(database: Database, state: FindingState, kinds: Sequence[FindingKind],
     for finding in part:
         shown = [item for item_id in finding.item_ids[:MOST_SHOWN] if (item := known[item_id]) is not None]
         entries.append(Queued(finding, shown, len(finding.item_ids) - len(shown)))
-    return QueuePage(entries, len(found), page, max(1, -(-len(found) // PAGE)), counts)
+    return QueuePage(entries, total, page, max(1, -(-total // PAGE)), counts)

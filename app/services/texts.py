@@ -25,9 +25,16 @@ def not_blank(text: str) -> str:
     return text
 
 
+def one_line(text: str) -> str:
+    """The text, unless it has a second line, which an exported playbook would show as a line of its own."""
+    if len(text.splitlines()) > 1:
+        raise ValueError("the text has more than one line; a name has one")
+    return text
+
+
 Clean = AfterValidator(clean)
 TaskText = Annotated[str, Field(max_length=LONGEST_TEXT), Clean, AfterValidator(not_blank)]
 ItemText = Annotated[str, Field(max_length=LONGEST_ITEM), Clean, AfterValidator(not_blank)]
 CodeText = Annotated[str, Field(max_length=1_000_000), Clean, AfterValidator(not_blank)]
-Name = Annotated[str, Field(min_length=1, max_length=200), Clean, AfterValidator(not_blank)]
+Name = Annotated[str, Field(min_length=1, max_length=200), Clean, AfterValidator(not_blank), AfterValidator(one_line)]
 Note = Annotated[str, Field(max_length=2_000), Clean]

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from sqlalchemy import case, func
 from sqlmodel import Session, col, select
 
 from app.models import FindingRow
 from app.records import StoredFinding
-from app.vocabulary import FindingState
+from app.vocabulary import FindingKind, FindingState
 
 
 def put(session: Session, found: Iterable[StoredFinding], now: datetime) -> None:
@@ -38,6 +39,20 @@ def every(session: Session, *, state: str | None = None, kinds: Iterable[str] = 
     if kinds := list(kinds):
         query = query.where(col(FindingRow.kind).in_(kinds))
     return [finding_of(row) for row in session.exec(query)]
+
+
+def page(
+    session: Session, *, state: str, kinds: Iterable[str], offset: int, limit: int
+) -> tuple[list[StoredFinding], int]:
+    """Some of the findings of a state, in the order of their kinds, and how many there are."""
+    tests = [col(FindingRow.state) == state]
+    if kinds := list(kinds):
+        tests.append(col(FindingRow.kind).in_(kinds))
+    total = session.exec(select(func.count()).select_from(FindingRow).where(*tests)).one()
+    places = {kind.value: place for place, kind in enumerate(FindingKind)}
+    order = case(places, value=col(FindingRow.kind), else_=len(places))
+    query = select(FindingRow).where(*tests).order_by(order, col(FindingRow.found_at), col(FindingRow.id))
+    return [finding_of(row) for row in session.exec(query.offset(offset).limit(limit))], total
 
 
 def get(session: Session, finding_id: str) -> StoredFinding | None:

@@ -14,7 +14,7 @@ from app.main import create_app
 from app.services.keys import create_key
 from app.settings import Settings
 from app.store.database import Database
-from app.vocabulary import EmbedderName, Scope
+from app.vocabulary import AuthMode, EmbedderName, Scope
 from tests.admin.visitor import Visitor
 from tests.service.processes import servers
 
@@ -26,7 +26,7 @@ def running(_starter_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     """The service over the starter corpus in this process; the tests of a module share it."""
     folder = tmp_path_factory.mktemp("desk") / "var"
     shutil.copytree(_starter_folder, folder)
-    settings = Settings(var_dir=folder, embedder=EmbedderName.HASH)
+    settings = Settings(var_dir=folder, embedder=EmbedderName.HASH, auth=AuthMode.KEYS)
     with TestClient(create_app(settings), raise_server_exceptions=False) as client:
         yield client
 
@@ -59,7 +59,7 @@ def served(_starter_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     """A server process over the starter corpus."""
     folder = tmp_path_factory.mktemp("desk") / "var"
     shutil.copytree(_starter_folder, folder)
-    settings = Settings(var_dir=folder, embedder=EmbedderName.HASH)
+    settings = Settings(var_dir=folder, embedder=EmbedderName.HASH, auth=AuthMode.KEYS)
     database = Database(settings)
     key = create_key(database, "ada", [Scope.ADMIN]).key
     database.dispose()

@@ -91,14 +91,14 @@ def test_a_forged_form_is_not_kept_over_the_sign_in(visitor: Visitor) -> None:
     assert "planted words" not in answer.text
 
 
-def test_a_session_ends_when_its_time_is_over(starter_settings: Settings) -> None:
-    short = starter_settings.model_copy(update={"session_minutes": 1e-6})
-    with TestClient(create_app(short)) as running:
-        visitor = Visitor(running)
-        visitor.client.get("/admin/sign-in")
-        signer = running.app.state.signer  # type: ignore[attr-defined]
+def test_a_session_ends_when_its_time_is_over(curator: Visitor) -> None:
+    signer = curator.client.app.state.signer  # type: ignore[attr-defined]
+    kept = signer.lifetime
+    try:
         signer.lifetime = -1
-        assert visitor.client.get("/admin", follow_redirects=False).status_code == 303
+        assert curator.client.get("/admin", follow_redirects=False).status_code == 303
+    finally:
+        signer.lifetime = kept
 
 
 def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from app.admin.texts import named
+
 
 def element(name: str, content: str = "", **attributes: object) -> Markup:
     """An element; an underscore in an attribute's name stands for a hyphen, one at its end for nothing."""
@@ -15,7 +17,7 @@ def element(name: str, content: str = "", **attributes: object) -> Markup:
 
 def text(x: float, y: float, words: str, class_: str = "tick", anchor: str = "start") -> Markup:
     """Words at a point."""
-    return element("text", words, x=x, y=y, class_=class_, text_anchor=anchor)
+    return element("text", named(words), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-WIDE = 680
+WIDE = 820
 NARROW = 320
 """Pixels; a style sheet shows the one that fits."""
 
