@@ -62,13 +62,12 @@ def prepared(var: Path, embedder: str) -> tuple[str, list[str]]:
 
 def bodies(ids: list[str], seed: int) -> dict[str, tuple[str, Iterator[Body]]]:
     """Kind of request -> its path and bodies, without end."""
-    stream = tasks(seed=seed)
     turns = itertools.count()
     return {
-        "search": ("/v1/search", ({"query": task.prose} for task in stream)),
+        "search": ("/v1/search", ({"query": task.prose} for task in tasks(seed=seed))),
         "context": (
             "/v1/context",
-            ({"task": {"code": task.code}, "reader": "load", "token_budget": 4000} for task in stream),
+            ({"task": {"code": task.code}, "reader": "load", "token_budget": 4000} for task in tasks(seed=seed)),
         ),
         "feedback": (
             "/v1/feedback",

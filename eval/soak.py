@@ -71,7 +71,8 @@ def main() -> int:
     }
     print(json.dumps({name: value for name, value in result.items() if name != "memory_mb"}, indent=1))
     write("soak", result)
-    return 0 if exact and not any(soaked.faults.values()) and soaked.growth <= MOST_GROWTH else 1
+    faultless = all(soaked.requests.values()) and not any(soaked.faults.values())
+    return 0 if exact and faultless and soaked.growth <= MOST_GROWTH else 1
 
 
 def _soak(server: Running, key: str, ids: list[str], clients: int, seconds: float) -> Soaked:
