@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := app eval tests migrations
+SOURCES := app eval tests migrations playbook_client
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test test-gpu sandbox check bench soak audit fmt clean
@@ -45,6 +45,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.quality --json eval/results/quality.json
 	$(BIN)/python -m eval.latency
 	$(BIN)/python -m eval.peers
+	$(BIN)/python -m eval.sizing --measure
 	$(BIN)/python -m eval.render
 
 # Puts a server under load for 30 minutes, then kills one under load twenty times; MINUTES=5 makes it shorter.

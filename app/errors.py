@@ -9,11 +9,14 @@
     |-- Unauthorized            401  no key, or one that is not known, was revoked or has expired
     |-- Forbidden               403  the key does not have the scope that the call needs
     |-- UnknownItem             404
+    |-- UnknownRun              404
+    |-- UnknownNight            404
     |-- UnknownKey              404
     |-- Conflict                409
     |   |-- StaleVersion        409
     |   |-- DuplicateItem       409
-    |   `-- EditedBundle        409
+    |   |-- EditedBundle        409
+    |   `-- NoWorker            409
     |-- TooSlow                 408  the body did not come in time
     |-- BodyTooLarge            413
     |-- TooManyRequests         429  the key has used up its requests of this minute
@@ -23,7 +26,8 @@
         |-- DatabaseUnavailable 503
         |-- WrongMigration      503
         |-- WrongEmbedder       503
-        `-- EmbedderMissing     503
+        |-- EmbedderMissing     503
+        `-- PgvectorMissing     503
 
 Each class owns its HTTP status and title. The problem type is derived from the class name.
 """
@@ -101,6 +105,20 @@ class UnknownItem(PlaybookError):
     title = "Unknown item"
 
 
+class UnknownRun(PlaybookError):
+    """No verification run has that id."""
+
+    status = 404
+    title = "Unknown run"
+
+
+class UnknownNight(PlaybookError):
+    """There was no night of that date."""
+
+    status = 404
+    title = "Unknown night"
+
+
 class UnknownKey(PlaybookError):
     """No key has that id."""
 
@@ -131,6 +149,12 @@ class EditedBundle(Conflict):
     """A verification bundle or its results are not what was exported, or contradict the database."""
 
     title = "Edited bundle"
+
+
+class NoWorker(Conflict):
+    """No worker lives that could judge, and the request names no hardware to wait for."""
+
+    title = "No worker"
 
 
 class TooSlow(PlaybookError):
@@ -195,3 +219,9 @@ class EmbedderMissing(Unavailable):
     """The chosen sentence model is not installed."""
 
     title = "Embedder missing"
+
+
+class PgvectorMissing(Unavailable):
+    """pgvector was asked for by name, and the database cannot offer it."""
+
+    title = "pgvector missing"

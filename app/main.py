@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from app.admin import routes as desk
 from app.api import (
     bullets,
     context,
@@ -14,11 +15,13 @@ from app.api import (
     feedback,
     findings,
     health,
+    imports,
     kernels,
     keys,
     metrics,
     operations,
     problem_details,
+    runs,
     search,
     vocabulary,
 )
@@ -29,11 +32,13 @@ from app.api.observing import Observed
 from app.api.patience import BackPressure, SlowClients
 from app.api.problem_details import answers
 from app.api.rates import RateLimit
+from app.mcp import door
 from app.services.assembly import assembled
 from app.services.start import prepare
 from app.settings import Settings
+from app.version import VERSION
 
-VERSION = "0.1.0"
+__all__ = ["VERSION", "create_app"]
 
 _GUARDED = (
     search,
@@ -41,11 +46,14 @@ _GUARDED = (
     feedback,
     bullets,
     kernels,
+    runs,
     operations,
     findings,
     facts,
+    runs,
     vocabulary,
     exchange,
+    imports,
     keys,
     metrics,
 )
@@ -57,12 +65,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     chosen = settings or Settings()
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, float]]:
         services = assembled(chosen)
         try:
             prepare(services)
             app.state.services = services
-            yield
+            app.state.signer = desk.signer(chosen)
+            async with door.opened(services, VERSION) as app.state.mcp:
+                yield {"patience_seconds": chosen.patience_seconds}
         finally:
             services.close()
 
@@ -72,13 +82,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403, 408, 429))
     app.include_router(health.router)
+    app.include_router(desk.router)
+    app.router.routes.append(door.route)
     _add_middleware(app, chosen)
     return app
 
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
     """What every request passes through; the last one added comes first."""
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    streamed = {"/v1/import": settings.max_import_bytes}
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, streamed=streamed)
     app.add_middleware(SlowClients, seconds=settings.patience_seconds)
     app.add_middleware(RateLimit, reads=settings.rate_limit, writes=settings.rate_limit_writes)
     app.add_middleware(Guard, auth=settings.auth)

@@ -97,6 +97,14 @@ class EmbedderName(StrEnum):
     HASH = "hash"
 
 
+class VectorIndexName(StrEnum):
+    """Where the nearest vectors are looked up; `auto` takes pgvector where the database offers it."""
+
+    AUTO = "auto"
+    FAISS = "faiss"
+    PGVECTOR = "pgvector"
+
+
 DEFAULT_SECTIONS: dict[ItemKind, str] = {
     ItemKind.BULLET: "strategies",
     ItemKind.LESSON: "lessons",
@@ -131,6 +139,28 @@ class RunState(StrEnum):
     FINISHED = "finished"
 
 
+class OrderReason(StrEnum):
+    """Why a verification run was ordered; those of a night in the order in which they come first."""
+
+    NEW = "new"
+    EDITED = "edited"
+    FLAKY = "flaky"
+    EVALUATOR = "evaluator"
+    OLDEST = "oldest"
+    CONFIRMATION = "confirmation"
+    CONTROL = "control"
+    REQUEST = "request"
+
+
+class NightState(StrEnum):
+    """How far a night is; it moves on when every run that it ordered so far is finished."""
+
+    CONTROLS = "controls"
+    KERNELS = "kernels"
+    CONFIRMING = "confirming"
+    CLOSED = "closed"
+
+
 class FindingState(StrEnum):
     """What became of a finding."""
 
@@ -156,6 +186,7 @@ class FindingKind(StrEnum):
     DAMAGE = "damage"
     CONTRADICTION = "contradiction"
     STALE_CLAIM = "stale_claim"
+    DEMOTED_KERNEL = "demoted_kernel"
     DANGLING_REFERENCE = "dangling_reference"
     EXACT_DUPLICATE = "exact_duplicate"
     ONE_RULE = "one_rule"

@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,18 +71,18 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """URL of a fresh PostgreSQL database."""
-    name = f"test_{abs(hash(request.node.nodeid)) % 10**12}"
-    admin = create_engine(
-        postgres_server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT"
-    )
+    with new_database(postgres_server, f"test_{abs(hash(request.node.nodeid)) % 10**12}") as url:
+        yield url
+
+
+@contextmanager
+def new_database(server: str, name: str) -> Iterator[str]:
+    """URL of a fresh database of that name, dropped in the end."""
+    admin = create_engine(server.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
         connection.execute(text(f"CREATE DATABASE {name}"))
-    yield (
-        postgres_server.rpartition("/")[0] + f"/{name}"
-        if "?" not in postgres_server
-        else _renamed(postgres_server, name)
-    )
+    yield server.rpartition("/")[0] + f"/{name}" if "?" not in server else _renamed(server, name)
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
     admin.dispose()

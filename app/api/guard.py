@@ -24,7 +24,7 @@ from app.vocabulary import AuthMode, Scope
 OPEN = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
 """Paths that need no key: they tell whether the service lives, and how it is called."""
 
-OWN_DOORS = ("/admin", "/mcp")
+OWN_DOORS = ("/admin",)
 """Paths under which a part of the service signs people in by itself."""
 
 EVERY_SCOPE = frozenset(Scope)

@@ -2,10 +2,11 @@
 
 import re
 import uuid
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import logs
@@ -40,16 +41,23 @@ class RequestId:
 
 
 class BodyLimit:
-    """Refuses a body that is longer than `limit` bytes, whatever its Content-Length says."""
+    """Refuses a body that is longer than `limit` bytes, whatever its Content-Length says.
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    `streamed` names the paths whose bodies are passed on as they come, each with a limit of its own.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, streamed: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
+        self._streamed = streamed or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Reads the body up to the limit, then passes the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if scope["path"] in self._streamed:
+            await _Streamed(self._app, self._streamed[scope["path"]])(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "0")
         body: list[bytes] = []
@@ -64,8 +72,7 @@ class BodyLimit:
             size = max(size, received)
             more = message.get("more_body", False)
         if size > self._limit:
-            detail = f"The body is over {self._limit} bytes. Send less, or raise PLAYBOOK_MAX_BODY_BYTES."
-            await problem(413, "body-too-large", "Body too large", detail)(scope, receive, send)
+            await _too_large(self._limit, "PLAYBOOK_MAX_BODY_BYTES")(scope, receive, send)
             return
         whole: Message = {"type": "http.request", "body": b"".join(body), "more_body": False}
         given = False
@@ -78,3 +85,37 @@ class BodyLimit:
             return whole
 
         await self._app(scope, replay, send)
+
+
+class _TooLarge(Exception):
+    """A streamed body passed its limit."""
+
+
+class _Streamed:
+    """Passes a body on as it comes; 413 as soon as it is over `limit` bytes."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Counts what the application reads."""
+        received = 0
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._limit:
+                raise _TooLarge
+            return message
+
+        try:
+            await self._app(scope, counted, send)
+        except _TooLarge:
+            await _too_large(self._limit, "PLAYBOOK_MAX_IMPORT_BYTES")(scope, receive, send)
+
+
+def _too_large(limit: int, setting: str) -> Response:
+    detail = f"The body is over {limit} bytes. Send less, or raise {setting}."
+    return problem(413, "body-too-large", "Body too large", detail)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from typing import Any, ClassVar
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -91,19 +91,15 @@ class SlowClients:
 
 
 class HeadInTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """uvicorn's protocol, which also closes a connection whose request's head is not whole after `seconds`."""
+    """uvicorn's protocol, which also closes a connection whose request's head is not whole in time.
 
-    seconds: ClassVar[float] = 30.0
-
-    @classmethod
-    def within(cls, seconds: float) -> type["HeadInTime"]:
-        """The protocol with another patience; uvicorn makes its instances by itself."""
-        return type(cls.__name__, (cls,), {"seconds": seconds})
+    How long that is comes from the service's lifespan, as `patience_seconds`.
+    """
 
     def connection_made(self, transport: Any) -> None:
         """Starts the clock."""
         super().connection_made(transport)
-        self._clock: asyncio.TimerHandle | None = self.loop.call_later(self.seconds, self._give_up)
+        self._clock: asyncio.TimerHandle | None = self._started()
 
     def data_received(self, data: bytes) -> None:
         """Stops the clock once a request is being answered, and starts it where only a part of a head has come."""
@@ -111,12 +107,16 @@ class HeadInTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if self._answering():
             self._stop()
         elif self._clock is None:
-            self._clock = self.loop.call_later(self.seconds, self._give_up)
+            self._clock = self._started()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops the clock."""
         self._stop()
         super().connection_lost(exc)
+
+    def _started(self) -> asyncio.TimerHandle:
+        clock: asyncio.TimerHandle = self.loop.call_later(self.app_state["patience_seconds"], self._give_up)
+        return clock
 
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete

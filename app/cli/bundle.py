@@ -57,15 +57,19 @@ def run(
     """Judges what a bundle orders and has no result yet; needs neither database nor settings."""
     bundle = open_bundle(folder)
     devices = ["cpu"] if cpu else _devices(gpu)
-    with run_board(errors, len(bundle.waiting)) as board:
-        judge_bundle(
-            bundle,
-            devices,
-            CPU_LIMITS if cpu else GPU_LIMITS,
-            workers,
-            on_record=lambda work, record: board.done(work.item_id, record.verdict.value),
-            on_phase=lambda work, phase: board.phase(work.item_id, phase),
-        )
+    try:
+        with run_board(errors, len(bundle.waiting)) as board:
+            judge_bundle(
+                bundle,
+                devices,
+                CPU_LIMITS if cpu else GPU_LIMITS,
+                workers,
+                on_record=lambda work, record: board.done(work.item_id, record.verdict.value),
+                on_phase=lambda work, phase: board.phase(work.item_id, phase),
+            )
+    except OSError as fault:
+        complain(f"The results cannot be written: {fault.strerror or fault}. Free some room and start again.")
+        raise typer.Exit(1) from fault
     if as_json:
         say_json({item_id: record.to_json() for item_id, record in bundle.judged.items()})
         return

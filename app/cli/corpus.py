@@ -11,9 +11,9 @@ from app.cli.output import AsJson, complain, progress_bars, say, say_json
 from app.services.assembly import assembled
 from app.services.deriving import reindex as embed_again
 from app.services.documents import ImportFormat
-from app.services.export import export_ace, export_jsonl
-from app.services.findings import lint
-from app.services.load import ImportReport, load
+from app.services.export import export_ace, export_jsonl, export_markdown
+from app.services.importing import import_paths
+from app.services.load import ImportReport
 from app.services.migrate import ensure_migrated
 from app.settings import Settings
 from app.store import items
@@ -23,6 +23,7 @@ class ExportFormat(StrEnum):
     """What can be exported."""
 
     ACE = "ace"
+    MARKDOWN = "markdown"
     JSONL = "jsonl"
 
 
@@ -37,6 +38,7 @@ def import_documents(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders.", show_default=False)],
     wanted: Annotated[ImportFormat, typer.Option("--format", help="What the paths hold.")] = ImportFormat.AUTO,
     if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing where there are items already.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be written, and write nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Imports documents. A second import of the same ones writes nothing and embeds nothing."""
@@ -48,10 +50,8 @@ def import_documents(
                 say_json({"skipped": "not empty"}) if as_json else say("There are items already; nothing imported.")
                 return
     with progress_bars(documents=len(paths), embedded=None) as progress:
-        report = load(services.database, services.embedder, paths, wanted, progress)
-    if report.written or report.embedded:
-        services.catalog.save_index()
-        lint(services.database, services.catalog)
+        parts = services.database, services.embedder, services.catalog
+        report = import_paths(*parts, paths, wanted, progress, dry_run=dry_run)
     _show(report, as_json=as_json)
     if not report.complete:
         raise typer.Exit(1)
@@ -59,7 +59,7 @@ def import_documents(
 
 def export(
     wanted: Annotated[
-        ExportFormat, typer.Option("--format", help="ACE playbook text, or JSON lines.")
+        ExportFormat, typer.Option("--format", help="ACE playbook text, Markdown, or JSON lines.")
     ] = ExportFormat.JSONL,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write; standard output by default.")
@@ -70,6 +70,8 @@ def export(
     ensure_migrated(services.database)
     if wanted is ExportFormat.ACE:
         chunks = iter([export_ace(services.catalog)])
+    elif wanted is ExportFormat.MARKDOWN:
+        chunks = export_markdown(services.catalog)
     else:
         chunks = export_jsonl(services.catalog, services.database)
     if output is None:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from app.cli import ask, bundle, corpus, curate, keys, readers, service, verify
+from app.cli import agents, ask, backup, bundle, corpus, curate, fleet, keys, readers, service, verify
 from app.cli.output import complain
 from app.errors import InvalidInput, PlaybookError, UnreadableImport
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (service, corpus, ask, curate, verify, bundle, readers, keys):
+for module in (service, backup, corpus, ask, curate, verify, bundle, fleet, readers, keys, agents):
     module.register(app)
 
 

@@ -31,12 +31,15 @@ class ItemDraft:
     claim_rank: int | None = None
     writer: str | None = None
     applies_when: Mapping[str, Any] | None = None
+    demotions: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     kernel_source: str | None = None
     version: int | None = None
     """The version that a complete export states; None where the source knows no versions."""
     source_hash: str | None = None
     """Hash of what the item's own source said, where a complete export states it."""
+    source_ids: tuple[str, ...] = ()
+    """Ids under which a foreign source knows it; they recognise it at the next import. Its `id` is None then."""
     line: int = 0
     """Line of the file where the item begins, from 1."""
 

@@ -3,7 +3,9 @@
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 from app.records import Item
 
@@ -27,6 +29,19 @@ def words(text: str) -> frozenset[str]:
     return frozenset(map(sys.intern, _WORD.findall(text.lower()))) - _FILLER
 
 
+PLACES = 2048
+"""Length of a signature, in bits. A text has some hundred and fifty words, few of which share a place."""
+
+
+@lru_cache(maxsize=4096)
+def signature(text: str) -> int:
+    """The places of a text's words as bits: what two texts share at most can be read off them without their words."""
+    places = 0
+    for word in words(text):
+        places |= 1 << (hash(word) % PLACES)
+    return places
+
+
 def likeness(left: frozenset[str], right: frozenset[str]) -> float:
     """Jaccard similarity of two word sets in [0, 1]."""
     shared = len(left & right)
@@ -34,19 +49,47 @@ def likeness(left: frozenset[str], right: frozenset[str]) -> float:
     return shared / union if union else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An item that a later one might repeat."""
+
+    item: Item
+    words: frozenset[str]
+    places: int
+
+    @classmethod
+    def of(cls, item: Item) -> Self:
+        """The item by its words, or where it has code by the code as a whole."""
+        if item.kernel is None:
+            return cls(item, words(item.text), signature(item.text))
+        return cls(item, frozenset((item.kernel.content_hash,)), 0)
+
+    def repeats(self, other: Self) -> bool:
+        """Whether both tell the same. Most pairs are told apart by their signatures."""
+        if other.item.kind is not self.item.kind:
+            return False
+        enough = _enough(self.item, other.item)
+        if self.places and other.places:
+            # Words that share a place with another one of their own text may be shared unseen: they are added.
+            most = (self.places & other.places).bit_count() + len(self.words) - self.places.bit_count()
+            if most < enough * (len(self.words) + len(other.words) - most):
+                return False
+        return likeness(self.words, other.words) >= enough
+
+
 class Repeats:
     """Tells items that repeat an earlier one of the same kind; the order of the calls decides which is the first."""
 
     def __init__(self) -> None:
-        self._seen: list[tuple[Item, frozenset[str]]] = []
+        self._seen: list[_Seen] = []
 
     def first_sight(self, item: Item) -> str | None:
         """None for an item that says something new, otherwise an explanation that names the earlier one."""
-        own = words(item.text) if item.kernel is None else frozenset((item.kernel.content_hash,))
-        for other, theirs in self._seen:
-            if other.kind is item.kind and likeness(own, theirs) >= _enough(item, other):
-                return f"says the same as {other.id}"
-        self._seen.append((item, own))
+        own = _Seen.of(item)
+        for other in self._seen:
+            if own.repeats(other):
+                return f"says the same as {other.item.id}"
+        self._seen.append(own)
         return None
 
 

@@ -26,6 +26,7 @@ _TAKEN_WHERE_STATED = (
     "claim_rank",
     "writer",
     "applies_when",
+    "demotions",
 )
 """Fields that a source may leave open: None says nothing, so it takes nothing away."""
 
@@ -78,6 +79,7 @@ class Merger:
             _place(item.kind, item.family, item.source_problem, self._hashes.get(item.id)): item.id
             for item in known.items.values()
         }
+        self._by_source = {key: item.id for item in known.items.values() for key in _source_keys(item.provenance)}
         self._drafts = document.items
         self._records = document.records
         self._with_events = {event.item_id for event in document.events}
@@ -116,7 +118,11 @@ class Merger:
             draft = replace(draft, applies_when=self._in_vocabulary(draft))
         source_hash = _source_hash(draft) if draft.version is None else draft.source_hash
         place = _place(draft.kind, draft.family, draft.source_problem, source_hash)
-        item_id = draft.id or self._by_place.get(place)
+        if draft.source_ids:
+            draft = replace(draft, provenance={**draft.provenance, "source_ids": list(draft.source_ids)})
+        keys = _source_keys(draft.provenance) if draft.source_ids else []
+        known = next((self._by_source[key] for key in keys if key in self._by_source), None)
+        item_id = draft.id or known or self._by_place.get(place)
         before = self._items.get(item_id) if item_id else None
         if before is None:
             record = draft.applies_when or self._known.curated.get(text_hash(draft.text))
@@ -139,6 +145,7 @@ class Merger:
         self._hashes[item.id] = source_hash
         self._votes[item.id] = (draft.helpful, draft.harmful)
         self._by_place[place] = item.id
+        self._by_source.update(dict.fromkeys(keys, item.id))
         self._plan.changes.append(Change(item, before, source_hash, votes))
 
     def _updated(self, draft: ItemDraft, before: Item, source_hash: str | None) -> Item:
@@ -214,6 +221,12 @@ def _content(draft: ItemDraft) -> dict[str, Any]:
 def _place(kind: ItemKind, family: str | None, source_problem: str | None, source_hash: str | None) -> tuple[str, ...]:
     """What an item without an id in its source is recognised by."""
     return (kind, family or "", source_problem or "", source_hash or "")
+
+
+def _source_keys(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What an item of a foreign source is recognised by: where it comes from, and the ids that it has there."""
+    ids = provenance.get("source_ids")
+    return [(str(provenance.get("origin")), str(given)) for given in ids] if isinstance(ids, list) else []
 
 
 def _source_hash(draft: ItemDraft) -> str:

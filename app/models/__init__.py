@@ -14,12 +14,14 @@ from app.models.id_sequence import IdSequenceRow
 from app.models.item import ItemRow
 from app.models.item_revision import ItemRevisionRow
 from app.models.kernel import KernelRow
+from app.models.night import NightRow
 from app.models.problem import ProblemRow
 from app.models.reader import ReaderRow
 from app.models.recorded_ranking import RecordedRankingRow
 from app.models.redirect import RedirectRow
 from app.models.verification_run import VerificationRunRow
 from app.models.wording import WordingRow
+from app.models.worker import WorkerRow
 
 __all__ = [
     "ApiKeyRow",
@@ -36,10 +38,12 @@ __all__ = [
     "ItemRevisionRow",
     "ItemRow",
     "KernelRow",
+    "NightRow",
     "ProblemRow",
     "ReaderRow",
     "RecordedRankingRow",
     "RedirectRow",
     "VerificationRunRow",
     "WordingRow",
+    "WorkerRow",
 ]

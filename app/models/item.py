@@ -44,6 +44,7 @@ class ItemRow(Table, table=True):
     claim_rank: int | None = None
     writer: str | None = Field(default=None, foreign_key="reader.name", max_length=100)
     applies_when: dict[str, Any] | None = Field(default=None, sa_type=JSON)
+    demotions: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     provenance: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
     content_hash: str = Field(max_length=64)
     source_hash: str | None = Field(default=None, max_length=64)

@@ -63,7 +63,7 @@ class FaissIndex:
         found = rows[0] >= 0
         return rows[0][found], cosines[0][found]
 
-    def similarities(self, query: Vectors, allowed: Mask) -> Vectors:
+    def similarities(self, query: Vectors, allowed: Mask | None) -> Vectors:
         """Cosines of the nearest allowed rows at their places in an array of shape (rows,), 0 elsewhere."""
         rows, cosines = self.nearest(query, DENSE_CANDIDATES, allowed)
         similarities = np.zeros(len(self), dtype=np.float32)

@@ -7,6 +7,7 @@ from app.retrieval.embedder import Embedder, chosen_embedder
 from app.services.catalog import Catalog
 from app.services.context import ContextRenderer
 from app.services.keyring import KeyRing, KeyUse
+from app.services.queue import Queue
 from app.services.ranking import Ranker
 from app.services.recorder import Recorder
 from app.services.search import Search
@@ -27,6 +28,7 @@ class Services:
     tasks: TaskReader
     search: Search
     contexts: ContextRenderer
+    queue: Queue
     recorder: Recorder[ContextRecord]
     audit: Recorder[AuditEntry]
     key_uses: Recorder[KeyUse]
@@ -57,6 +59,7 @@ def assembled(settings: Settings) -> Services:
         search=Search(catalog, tasks, ranker, recorder),
         contexts=ContextRenderer(catalog, tasks, ranker, recorder),
         recorder=recorder,
+        queue=Queue(settings),
         audit=Recorder(database, "audit entries", keys.append_audit),
         key_uses=key_uses,
         keyring=KeyRing(database, key_uses),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.errors import EditedBundle, InvalidInput, UnreadableImport
 from app.records import Item, Problem, Run
+from app.services.settling import settle
 from app.services.verifying import stored_run
 from app.store import corpus, facts, history, items
 from app.store.database import Database, Session
@@ -58,6 +59,8 @@ def import_bundle(database: Database, path: Path) -> Imported:
         fresh = [run for run in runs if not facts.is_run(session, run.id)]
         done.stored, done.known = fresh, len(runs) - len(fresh)
         if facts.put_runs(session, fresh):
+            for run in fresh:
+                settle(session, run.item_id or "", run.hardware)
             corpus.advance(session, facts=True)
     return done
 
@@ -85,7 +88,7 @@ def _checked(
     item = items.get(session, work.item_id)
     if item is None:
         raise EditedBundle(f"There is no kernel {work.item_id} here: the bundle is of another playbook.")
-    run = _arrived(work, record)
+    run = _arrived(item, record)
     apart = _changed_since(session, item, work)
     if apart:
         done.apart[item.id] = apart
@@ -106,18 +109,18 @@ def _changed_since(session: Session, item: Item, work: Work) -> str:
     raise EditedBundle(f"The code that was judged as {item.id} is no code that this kernel ever had.")
 
 
-def _arrived(work: Work, record: RunRecord) -> Run:
+def _arrived(item: Item, record: RunRecord) -> Run:
     """The row of a run that was made elsewhere. Its id is made of its content, so that it is stored once."""
-    content = json.dumps([work.item_id, record.to_json()], sort_keys=True)
+    content = json.dumps([item.id, record.to_json()], sort_keys=True)
     try:
         ended = datetime.fromisoformat(record.started_at) + timedelta(seconds=record.seconds)
     except (ValueError, TypeError, OverflowError) as fault:
-        raise EditedBundle(f"The run of {work.item_id} does not say when it was made.") from fault
+        raise EditedBundle(f"The run of {item.id} does not say when it was made.") from fault
     # A clock that is ahead there must not make a run the latest one for ever.
     now = datetime.now(UTC)
     finished_at = min(ended.astimezone(UTC) if ended.tzinfo else now, now)
     run_id = f"run-{hashlib.sha256(content.encode()).hexdigest()[:32]}"
-    return replace(stored_run(work.item_id, record), id=run_id, finished_at=finished_at)
+    return replace(stored_run(item, record), id=run_id, finished_at=finished_at)
 
 
 def _kept_apart(run: Run, reason: str) -> Run:
@@ -127,7 +130,7 @@ def _kept_apart(run: Run, reason: str) -> Run:
         "flags": ["of_former_code"],
         "of_former_code": {"verdict": run.verdict, **(run.figures or {})},
     }
-    return replace(run, verdict=Verdict.CANCELLED.value, speedup=None, figures=kept)
+    return replace(run, verdict=Verdict.CANCELLED.value, speedup=None, figures=kept, content_hash=None)
 
 
 def _received(path: Path) -> tuple[bytes, bytes]:

@@ -22,10 +22,14 @@ from app.retrieval.embedder import Embedder, Vectors
 from app.retrieval.index_file import IndexFile, Recipe
 from app.services.deriving import require_same_model
 from app.services.indexes import Indexes
-from app.store import corpus, derived, embeddings
-from app.store.database import Database
+from app.services.nearness import DatabaseVectors, vectors_in_database
+from app.store import corpus, derived, embeddings, history
+from app.store.database import Database, Session
 
 log = logging.getLogger(__name__)
+
+Votes = Mapping[str, tuple[int, int]]
+"""Item id -> (helpful, harmful)."""
 
 EMPTY = Corpus(-1, {}, {}, {}, [], {}, {})
 
@@ -38,6 +42,8 @@ class Snapshot:
     indexes: Indexes
     """Over the items that a fresh ranking may offer: active and not damaged."""
     wording: Wording
+    votes: Mapping[str, Votes]
+    """Reader -> its own votes."""
 
     @cached_property
     def memory(self) -> KernelMemory:
@@ -67,6 +73,7 @@ class Catalog:
         self._embedder = embedder
         self._index_path = index_path
         self._lock = threading.Lock()
+        self._outside: DatabaseVectors | None = None
         self._vectors: dict[str, Vectors] = {}
         self._records: dict[str, AppliesWhen] = {}
         self._snapshot: Snapshot | None = None
@@ -88,8 +95,13 @@ class Catalog:
             return self._snapshot
 
     def save_index(self) -> bool:
-        """Keeps the vectors on disk, so that the next start is quick; False where the folder cannot be written."""
+        """Keeps the vectors on disk, so that the next start is quick; False where the folder cannot be written.
+
+        Where the database searches its own vectors there is nothing to keep.
+        """
         snapshot = self.current()
+        if self._outside is not None:
+            return True
         with self._database.read() as session:
             identity = corpus.state(session).identity
         with self._lock:
@@ -102,6 +114,10 @@ class Catalog:
     def vectors(self) -> dict[str, Vectors]:
         """Item id -> vector, of the items that have one."""
         self.current()
+        if self._outside is not None:
+            with self._database.read() as session:
+                ids, vectors = embeddings.load(session, self._embedder.model_id, changed_after=-1)
+            return dict(zip(ids, vectors, strict=True))
         with self._lock:
             return dict(self._vectors)
 
@@ -116,13 +132,18 @@ class Catalog:
         require_same_model(self._database, self._embedder)
         since = old.version if old else -1
         before = old.corpus if old else EMPTY
+        if old is None:
+            self._outside = vectors_in_database(self._database, self._embedder)
+        if self._outside is not None:
+            self._outside.follow(since)
         with self._database.read() as session:
             state = corpus.state(session)
-            vectors_since = since if old else self._load_index(state)
+            vectors_since = since if old or self._outside else self._load_index(state)
             changed = corpus.items_since(session, since)
             facts = corpus.facts(session) if state.facts_version > since or old is None else None
             records = derived.load(session, changed_after=since)
-            fresh_ids, fresh = embeddings.load(session, self._embedder.model_id, changed_after=vectors_since)
+            voters = history.votes_of_readers(session, changed_after=since)
+            fresh_ids, fresh = self._fresh_vectors(session, vectors_since)
         items: Mapping[str, Item] = {**before.items, **{item.id: item for item in changed}}
         told = {item.id: _record(item, records.get(item.id)) for item in changed}
         vectors = dict(zip(fresh_ids, fresh, strict=True))
@@ -143,7 +164,14 @@ class Catalog:
             wording=known.wording,
             measurements=known.measurements,
         )
-        return Snapshot(whole, self._indexes(old, changed, voted, items), wording_from(whole.wording))
+        votes = _votes(old, voters)
+        return Snapshot(whole, self._indexes(old, changed, voted, items), wording_from(whole.wording), votes)
+
+    def _fresh_vectors(self, session: Session, since: int) -> tuple[Sequence[str], Vectors]:
+        """Ids and vectors that changed after a corpus version; none where they stay in the database."""
+        if self._outside is not None:
+            return [], np.empty((0, self._embedder.dimension), dtype=np.float32)
+        return embeddings.load(session, self._embedder.model_id, changed_after=since)
 
     def _only_voted(
         self, before: Item | None, item: Item, told: Mapping[str, AppliesWhen], vectors: Mapping[str, Vectors]
@@ -171,9 +199,11 @@ class Catalog:
                 indexes = indexes.changed(added, gone, self._rows(added), self._facts)
             return indexes
         rankable = [item for item in items.values() if _rankable(item)]
-        return Indexes.of(rankable, self._rows(rankable), self._facts)
+        return Indexes.of(rankable, self._rows(rankable), self._facts, self._outside)
 
-    def _rows(self, items: Sequence[Item]) -> Vectors:
+    def _rows(self, items: Sequence[Item]) -> Vectors | None:
+        if self._outside is not None:
+            return None
         nothing = np.zeros(self._embedder.dimension, dtype=np.float32)
         rows = [self._vectors.get(item.id, nothing) for item in items]
         return np.array(rows, dtype=np.float32).reshape(-1, self._embedder.dimension)
@@ -189,6 +219,16 @@ class Catalog:
             return -1
         self._vectors.update(zip(found.ids, found.vectors, strict=True))
         return found.recipe.corpus_version
+
+
+def _votes(old: Snapshot | None, voters: Mapping[str, Votes]) -> Mapping[str, Votes]:
+    """The votes of every reader: the old ones, and those on items that changed (item id -> reader -> votes)."""
+    moved: dict[str, dict[str, tuple[int, int]]] = {}
+    for item_id, of_item in voters.items():
+        for reader, counts in of_item.items():
+            moved.setdefault(reader, {})[item_id] = counts
+    known = old.votes if old else {}
+    return {**known, **{reader: {**known.get(reader, {}), **counts} for reader, counts in moved.items()}}
 
 
 def _rankable(item: Item) -> bool:

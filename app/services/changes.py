@@ -154,14 +154,24 @@ class Changes:
         for item in gone:
             self.change(item.id, _retired, RevisionReason.MERGE, note=note or f"merged into {into}")
             redirects.add(self.session, item.id, into, self.batch)
-            if item.helpful or item.harmful:
-                self.vote(into, item.helpful, item.harmful, reason=f"merged from {item.id}")
+            self._add_votes_of(item, into)
         self._follow({item.id for item in gone}, into)
         merged = self.known(into)
         if text is None:
             return merged
         new = normalised(text)
         return self.change(into, lambda item: replace(item, text=new), RevisionReason.MERGE, note=note)
+
+    def _add_votes_of(self, item: Item, into: str) -> None:
+        """An item's counters as events of the one it is merged into: one for each reader, one for all other votes."""
+        by_reader = history.by_reader(self.session, item.id)
+        rest = (
+            item.helpful - sum(helpful for helpful, _ in by_reader.values()),
+            item.harmful - sum(harmful for _, harmful in by_reader.values()),
+        )
+        for reader, votes in [*by_reader.items(), (None, rest)]:
+            if any(votes):
+                self.vote(into, *votes, reader=reader, reason=f"merged from {item.id}")
 
     def _refuse_merged(self, item_id: str) -> None:
         """An item that was merged away comes back by undoing the merge: its votes are counted where its id leads."""

@@ -8,7 +8,7 @@ from app.services.context import Context
 
 def compared(left: Context, right: Context) -> str:
     """Sizes, items that only one of them shows, and the lines that differ (`-` left only, `+` right only)."""
-    return "\n".join([*_sizes(left, right), *_items(left, right), "", *_lines(left, right)])
+    return "\n".join([*_sizes(left, right), *items_apart(left, right), "", *differing_lines(left, right)])
 
 
 def _sizes(left: Context, right: Context) -> Iterator[str]:
@@ -16,7 +16,8 @@ def _sizes(left: Context, right: Context) -> Iterator[str]:
         yield f"{context.policy}: {context.tokens} tokens, {len(context.item_ids)} items"
 
 
-def _items(left: Context, right: Context) -> Iterator[str]:
+def items_apart(left: Context, right: Context) -> Iterator[str]:
+    """Items that only one of the contexts shows, and why the other one leaves them out."""
     for here, there in ((left, right), (right, left)):
         only = [item_id for item_id in here.item_ids if item_id not in there.item_ids]
         if only:
@@ -27,7 +28,8 @@ def _items(left: Context, right: Context) -> Iterator[str]:
             yield f"{right.policy} leaves out {item_id}: {reasons[item_id]}"
 
 
-def _lines(left: Context, right: Context) -> Iterator[str]:
+def differing_lines(left: Context, right: Context) -> Iterator[str]:
+    """The lines that differ, with one line around them: `-` left only, `+` right only."""
     difference = difflib.unified_diff(
         left.text.split("\n"), right.text.split("\n"), left.policy, right.policy, lineterm="", n=1
     )

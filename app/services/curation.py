@@ -110,6 +110,8 @@ def edited(item: Item, changes: Mapping[str, Any]) -> Item:
         if item.kernel is None or not source:
             raise InvalidInput("Only a kernel has kernel_source, and it cannot be empty.")
         values["kernel"] = kernel_code(source)
+        # What other code was demoted for says nothing of this code.
+        values["demotions"] = None
     if "text" in values:
         values["text"] = normalised(values["text"])
     return replace(item, **values)

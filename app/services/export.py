@@ -1,8 +1,8 @@
-"""Exports the corpus: an ACE playbook, or JSON lines of our own."""
+"""Exports the corpus: an ACE playbook, Markdown, or JSON lines of our own."""
 
 from collections.abc import Iterator
 
-from app.memory.formats import jsonl
+from app.memory.formats import jsonl, markdown
 from app.memory.rendering import render_playbook
 from app.records import Corpus, Item
 from app.services.catalog import Catalog
@@ -28,6 +28,12 @@ def export_ace(catalog: Catalog) -> str:
     corpus = catalog.current().corpus
     text = render_playbook(corpus.wording.get("playbook_head", ""), section_order(corpus), bullets_in_order(corpus))
     return text + corpus.wording.get("playbook_end", "")
+
+
+def export_markdown(catalog: Catalog) -> Iterator[str]:
+    """The active items of every kind as Markdown."""
+    corpus = catalog.current().corpus
+    return markdown.write([item for item in corpus.items.values() if item.shown], corpus.version)
 
 
 def export_jsonl(catalog: Catalog, database: Database) -> Iterator[str]:

@@ -42,7 +42,13 @@ def accept(curator: Curator, finding_id: str, note: str | None) -> BatchResult:
         raise InvalidInput(
             f"The finding {finding_id} proposes no operation: decide, edit, and dismiss it with a reason."
         )
-    done = apply(curator, [_operation(finding.operation, note)])
+    return settle(curator, finding_id, _operation(finding.operation, note), note)
+
+
+def settle(curator: Curator, finding_id: str, operation: Operation, note: str | None) -> BatchResult:
+    """Carries out what a curator decided on an open finding, which may be other than what it proposes."""
+    _open(curator.database, finding_id)
+    done = apply(curator, [operation])
     _close(curator, finding_id, FindingState.ACCEPTED, note)
     return done
 

@@ -13,6 +13,7 @@ from app.records import Item
 from app.retrieval.embedder import Vectors
 from app.retrieval.lexical import LexicalIndex, term_counts
 from app.retrieval.vectors import FaissIndex
+from app.services.nearness import DatabaseVectors
 from app.vocabulary import ItemKind
 
 Mask = npt.NDArray[np.bool_]
@@ -36,22 +37,27 @@ class Indexes:
     """Item id -> its live row."""
     by_source: Mapping[str, tuple[int, ...]]
     """Source problem -> rows of items that were learned from it."""
-    vectors: FaissIndex
+    vectors: FaissIndex | None
+    """None where the database looks the nearest vectors up."""
+    outside: DatabaseVectors | None
     lexical: LexicalIndex
     compiled: CompiledItems
     built: int
     """Rows at the last build."""
 
     @classmethod
-    def of(cls, items: Sequence[Item], vectors: Vectors, facts: Facts) -> Self:
-        """The indexes of items with their vectors, built at once."""
+    def of(
+        cls, items: Sequence[Item], vectors: Vectors | None, facts: Facts, outside: DatabaseVectors | None = None
+    ) -> Self:
+        """The indexes of items with their vectors, built at once; without vectors, they are looked up outside."""
         return cls(
             items=tuple(items),
             live=np.ones(len(items), dtype=bool),
             kinds=_kinds(items),
             places={item.id: row for row, item in enumerate(items)},
             by_source=_with_sources({}, items, 0),
-            vectors=FaissIndex(vectors, vectors.shape[1]),
+            vectors=None if vectors is None else FaissIndex(vectors, vectors.shape[1]),
+            outside=outside,
             lexical=LexicalIndex.of([term_counts(item.text) for item in items]),
             compiled=compile_items([facts(item) for item in items]),
             built=len(items),
@@ -61,16 +67,24 @@ class Indexes:
         """Number of items that can be ranked."""
         return len(self.places)
 
-    def of_kinds(self, kinds: Iterable[ItemKind]) -> Mask:
-        """Live rows of these kinds."""
+    def of_kinds(self, kinds: Iterable[ItemKind]) -> Mask | None:
+        """Live rows of these kinds, as an array of the caller's own; None where that is every row."""
         wanted = [_KINDS[kind] for kind in kinds]
-        return self.live.copy() if len(wanted) == len(_KINDS) else self.live & np.isin(self.kinds, wanted)
+        if len(wanted) == len(_KINDS):
+            return None if len(self.places) == len(self.items) else self.live.copy()
+        return self.live & np.isin(self.kinds, wanted)
+
+    def similarities(self, query: Vectors, allowed: Mask | None) -> Vectors | None:
+        """Cosines of the nearest allowed rows, 0 for all others; None where there is no vector to compare with."""
+        if self.outside is not None:
+            return self.outside.similarities(query, allowed, self.items, self.live, self.places)
+        return None if self.vectors is None else self.vectors.similarities(query, allowed)
 
     def takes(self, changes: int) -> bool:
         """Whether so many changes may be appended; otherwise the indexes are built anew."""
         return len(self.items) + changes - self.built <= max(FEWEST_CHANGES, int(LARGEST_SHARE * self.built))
 
-    def changed(self, added: Sequence[Item], gone: Iterable[str], vectors: Vectors, facts: Facts) -> Self:
+    def changed(self, added: Sequence[Item], gone: Iterable[str], vectors: Vectors | None, facts: Facts) -> Self:
         """The indexes without the items that are gone, and with new rows for the items that were added or changed."""
         rows = [self.places[item_id] for item_id in gone if item_id in self.places]
         rows += [self.places[item.id] for item in added if item.id in self.places]
@@ -85,7 +99,7 @@ class Indexes:
             kinds=np.append(self.kinds, _kinds(added)),
             places=places,
             by_source=_with_sources(self.by_source, added, len(self.items)),
-            vectors=self.vectors.with_rows(vectors),
+            vectors=self.vectors.with_rows(vectors) if self.vectors is not None and vectors is not None else None,
             lexical=self.lexical.changed(
                 [term_counts(item.text) for item in added], {row: term_counts(self.items[row].text) for row in rows}
             ),

@@ -46,6 +46,9 @@ def load(
     paths: Sequence[Path],
     wanted: ImportFormat = ImportFormat.AUTO,
     progress: Callable[[str, int], None] = lambda step, done: None,
+    *,
+    by: str | None = None,
+    dry_run: bool = False,
 ) -> ImportReport:
     """Imports every path, each in one transaction, then embeds what has no vector yet.
 
@@ -63,7 +66,9 @@ def load(
         except UnreadableImport as fault:
             report.unreadable.append(fault.detail)
         else:
-            report.documents[str(path)] = store_document(database, document)
+            report.documents[str(path)] = store_document(database, document, by=by, dry_run=dry_run)
         progress("documents", 1)
+    if dry_run:
+        return report
     report.embedded = derive_missing(database, embedder, lambda done: progress("embedded", done))
     return report

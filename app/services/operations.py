@@ -89,7 +89,14 @@ def undo(curator: Curator, batch: str) -> BatchResult:
             raise UnknownItem(f"There is no batch {batch!r}.")
         taken_back = [event for event in events if not history.is_taken_back(session, event.uid)]
         for event in taken_back:
-            changes.vote(event.item_id, -event.helpful, -event.harmful, reason=f"undo of {batch}", reverts=event.uid)
+            changes.vote(
+                event.item_id,
+                -event.helpful,
+                -event.harmful,
+                reader=event.reader,
+                reason=f"undo of {batch}",
+                reverts=event.uid,
+            )
         merged = redirects.of_batch(session, batch)
         _refuse_merged_further(session, merged)
         redirects.remove(session, merged)

@@ -1,7 +1,7 @@
 """Ranks the items of a snapshot for a task: filters first, then evidence, then the cut."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from app.memory.measurements import measured_on, standing
 from app.memory.ranking import CompiledItems, Hit, rank
 from app.records import Item, Measurement
 from app.retrieval.words import terms
-from app.services.catalog import Snapshot
+from app.services.catalog import Snapshot, Votes
 from app.services.indexes import Indexes
 from app.services.tasks import ReadTask, TaskReader
 from app.vocabulary import ItemKind, LeftOutReason
@@ -46,9 +46,18 @@ class Ranked:
     """An item with its score in [0, 1] and the factors whose product the score is."""
 
     item: Item
-    score: float
-    parts: Mapping[str, float]
+    hit: Hit
     measured: Measurement | None = None
+
+    @property
+    def score(self) -> float:
+        """The final score."""
+        return self.hit.score
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """The factors, worked out when they are asked for."""
+        return self.hit.parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ class Ranker:
         depth = wish.top_k * DEEPER if wish.diversify else wish.top_k
         ranking = rank(
             task.profile,
-            _on_hardware(indexes, measured),
+            _for_asker(indexes, snapshot.votes.get(wish.reader or "", {}), measured),
             top_k=depth,
             threshold=wish.threshold,
             allowed=allowed,
@@ -82,9 +91,7 @@ class Ranker:
             dense=self._dense(indexes, task, allowed),
         )
         hits, repeats = _diverse(indexes, ranking.hits, wish.top_k) if wish.diversify else (list(ranking.hits), 0)
-        results = tuple(
-            Ranked(indexes.items[hit.index], hit.score, hit.parts, measured.get(hit.id)) for hit in hits[: wish.top_k]
-        )
+        results = tuple(Ranked(indexes.items[hit.index], hit, measured.get(hit.id)) for hit in hits[: wish.top_k])
         left_out = {
             LeftOutReason.THRESHOLD: ranking.below_threshold,
             LeftOutReason.DUPLICATE: repeats,
@@ -92,35 +99,42 @@ class Ranker:
         }
         return RankedItems(results, ranking.total_candidates, left_out)
 
-    def _dense(self, indexes: Indexes, task: ReadTask, allowed: Mask) -> npt.NDArray[np.float64] | None:
+    def _dense(self, indexes: Indexes, task: ReadTask, allowed: Mask | None) -> npt.NDArray[np.float64] | None:
         """Cosines of all items, where the task's structure alone does not tell enough."""
         if task.profile.confidence >= DENSE_BELOW or not len(indexes):
             return None
-        return indexes.vectors.similarities(self._tasks.vector(task.words), allowed).astype(np.float64)
+        found = indexes.similarities(self._tasks.vector(task.words), allowed)
+        return None if found is None else found.astype(np.float64)
 
 
-def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask, int]:
-    """Rows that may appear, and how many were kept out because they come from the very problem asked for."""
-    test = compiled(wish.filters)
+def _allowed(indexes: Indexes, task: ReadTask, wish: Wish) -> tuple[Mask | None, int]:
+    """Rows that may appear (None where all may), and how many were kept out because they come from the very problem
+    asked for.
+    """
     allowed = indexes.of_kinds(wish.kinds)
+    test = compiled(wish.filters)
     if wish.filters:
+        allowed = indexes.live.copy() if allowed is None else allowed
         rows = np.flatnonzero(allowed)
         allowed[rows] = [test(indexes.items[row]) for row in rows]
-    own = indexes.by_source.get(task.target.problem_id or "", ()) if wish.exclude_source_problem else ()
-    leaks = int(allowed[list(own)].sum())
-    allowed[list(own)] = False
+    own = list(indexes.by_source.get(task.target.problem_id or "", ())) if wish.exclude_source_problem else []
+    if not own:
+        return allowed, 0
+    allowed = indexes.live.copy() if allowed is None else allowed
+    leaks = int(allowed[own].sum())
+    allowed[own] = False
     return allowed, leaks
 
 
-def _on_hardware(indexes: Indexes, measured: Mapping[str, Measurement]) -> CompiledItems:
-    """The compiled items with what was measured on the asker's hardware."""
-    if not measured:
-        return indexes.compiled
-    standings = np.ones(len(indexes.items))
-    for item_id, measurement in measured.items():
-        if item_id in indexes.places:
-            standings[indexes.places[item_id]] = standing(measurement)
-    return replace(indexes.compiled, verification=standings)
+def _for_asker(indexes: Indexes, votes: Votes, measured: Mapping[str, Measurement]) -> CompiledItems:
+    """The compiled items with the asking reader's own votes, and with what was measured on the asker's hardware."""
+    items, places = indexes.compiled, indexes.places
+    if known := [(places[item_id], counts) for item_id, counts in votes.items() if item_id in places]:
+        counted = np.array([counts for _, counts in known], dtype=np.float64)
+        items = items.read_by(np.array([row for row, _ in known]), counted[:, 0], counted[:, 1])
+    if runs := [(places[item_id], standing(run)) for item_id, run in measured.items() if item_id in places]:
+        items = items.verified(np.array([row for row, _ in runs]), np.array([found for _, found in runs]))
+    return items
 
 
 def _lexical(indexes: Indexes, words: str) -> npt.NDArray[np.float64]:

@@ -71,6 +71,17 @@ def reader_baselines(database: Database, reader: str) -> ReaderBaselines:
     """The reader's baselines; empty for a reader that was never measured."""
     with database.read() as session:
         found = corpus.facts(session)
+    return _baselines_of(reader, found)
+
+
+def every_reader(database: Database) -> list[tuple[Reader, ReaderBaselines]]:
+    """Every known reader with its baselines, by name."""
+    with database.read() as session:
+        found = corpus.facts(session)
+    return [(found.readers[name], _baselines_of(name, found)) for name in sorted(found.readers)]
+
+
+def _baselines_of(reader: str, found: corpus.Facts) -> ReaderBaselines:
     own = [baseline for baseline in found.baselines if baseline.reader == reader]
     known = Baselines(own, found.problems)
     pairs = {(b.family, b.level) for b in own if b.family is not None and b.level is not None}

@@ -5,7 +5,7 @@ import sys
 
 from app.errors import Unguarded
 from app.records import CreatedKey
-from app.services.assembly import Services
+from app.services.assembly import Services, assembled
 from app.services.deriving import derive_missing
 from app.services.keys import first_key
 from app.services.migrate import ensure_migrated
@@ -27,6 +27,17 @@ def prepare(services: Services) -> None:
     made = first_key(services.database) if services.settings.auth is AuthMode.KEYS else None
     if made is not None:
         _show(made)
+
+
+def prepare_for_workers(settings: Settings) -> None:
+    """Does once what the workers of one service would otherwise do all at the same time: schema and derived data."""
+    services = assembled(settings)
+    try:
+        ensure_migrated(services.database)
+        derive_missing(services.database, services.embedder)
+        services.catalog.save_index()
+    finally:
+        services.close()
 
 
 def require_guarded(settings: Settings) -> None:

@@ -1,13 +1,15 @@
 """Stores one imported document: all of it in one transaction, and nothing that is already there."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.memory.drafts import DocumentDraft
 from app.memory.merging import Change, Known, Merger
-from app.records import CounterEvent, LineFault, Reader, Revision
+from app.records import CounterEvent, LineFault, Reader, Revision, Run
 from app.services.bundled import curated_records
+from app.services.settling import settle
 from app.store import corpus, facts, history, items, redirects
 from app.store.database import Database, Session
 from app.vocabulary import RevisionReason
@@ -31,31 +33,47 @@ class Stored:
         return self.added + self.changed + self.facts
 
 
-def store_document(database: Database, document: DocumentDraft) -> Stored:
-    """Writes what is new or different: facts first, then items, then what refers to items."""
+class _DryRun(Exception):
+    """Ends a transaction without effect."""
+
+
+def store_document(
+    database: Database, document: DocumentDraft, *, by: str | None = None, dry_run: bool = False
+) -> Stored:
+    """Writes what is new or different in one transaction; `dry_run` tells what that would be and writes nothing."""
     stored = Stored(faults=list(document.faults))
-    now = datetime.now(UTC)
-    with database.write() as session:
-        corpus.lock(session)
-        writers = sorted({item.writer for item in document.items if item.writer})
-        stored.facts += facts.put_problems(session, document.problems)
-        stored.facts += facts.put_readers(session, [*document.readers, *(Reader(name) for name in writers)])
-        items.note_ids(session, [item.id for item in document.items if item.id])
-        merger = Merger(document, _known(session), lambda kind: items.next_id(session, kind.id_prefix), now)
-        plan = merger.plan()
-        stored.faults.extend(plan.faults)
-        told = {revision.item_id for revision in document.revisions}
-        if plan.changes:
-            version = corpus.advance(session)
-            for change in plan.changes:
-                _write(session, change, version, now, told=change.item.id in told)
-                stored.added += change.before is None
-                stored.changed += change.before is not None
-        stored.facts += _store_past(session, document, stored)
-        stored.facts += _store_references(session, document, stored)
-        if stored.facts:
-            corpus.advance(session, facts=True)
+    try:
+        with database.write() as session:
+            _store(session, document, stored, f"imported by {by}" if by else None)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
     return stored
+
+
+def _store(session: Session, document: DocumentDraft, stored: Stored, note: str | None) -> None:
+    """Facts first, then items, then what refers to items."""
+    now = datetime.now(UTC)
+    corpus.lock(session)
+    writers = sorted({item.writer for item in document.items if item.writer})
+    stored.facts += facts.put_problems(session, document.problems)
+    stored.facts += facts.put_readers(session, [*document.readers, *(Reader(name) for name in writers)])
+    items.note_ids(session, [item.id for item in document.items if item.id])
+    merger = Merger(document, _known(session), lambda kind: items.next_id(session, kind.id_prefix), now)
+    plan = merger.plan()
+    stored.faults.extend(plan.faults)
+    told = {revision.item_id for revision in document.revisions}
+    if plan.changes:
+        version = corpus.advance(session)
+        for change in plan.changes:
+            _write(session, change, version, now, note, told=change.item.id in told)
+            stored.added += change.before is None
+            stored.changed += change.before is not None
+    stored.facts += _store_past(session, document, stored)
+    stored.facts += _store_references(session, document, stored)
+    if stored.facts:
+        corpus.advance(session, facts=True)
 
 
 def _known(session: Session) -> Known:
@@ -68,7 +86,7 @@ def _known(session: Session) -> Known:
     )
 
 
-def _write(session: Session, change: Change, version: int, now: datetime, *, told: bool) -> None:
+def _write(session: Session, change: Change, version: int, now: datetime, note: str | None, *, told: bool) -> None:
     """Writes one change; its revision is written here unless the document tells the item's history itself."""
     item, before = change.item, change.before
     if before is None:
@@ -79,7 +97,8 @@ def _write(session: Session, change: Change, version: int, now: datetime, *, tol
         items.change(session, item, changed_in=version, source_hash=change.source_hash)
     if not told and (before is None or item.version != before.version):
         state = history.state_of(item)
-        history.add_revision(session, Revision(item.id, item.version, RevisionReason.IMPORT, IMPORTER, now, state))
+        revision = Revision(item.id, item.version, RevisionReason.IMPORT, IMPORTER, now, state, note)
+        history.add_revision(session, revision)
     helpful, harmful = change.votes
     if helpful or harmful:
         uid = str(uuid.uuid4())
@@ -129,10 +148,19 @@ def _store_references(session: Session, document: DocumentDraft, stored: Stored)
 
     baselines = [b for b in document.baselines if refers(f"a baseline of {b.reader}", b.problem)]
     rankings = [r for r in document.rankings if refers(f"a ranking of {r.source}", r.problem, *r.item_ids)]
-    runs = [run for run in document.runs if refers(f"run {run.id}", None, run.item_id)]
+    runs = [run for run in document.runs if refers(f"run {run.id}", None, run.item_id or "")]
     return (
         facts.put_baselines(session, baselines)
         + facts.put_rankings(session, rankings)
-        + facts.put_runs(session, runs)
+        + _store_runs(session, runs)
         + facts.put_wording(session, document.wording)
     )
+
+
+def _store_runs(session: Session, runs: Sequence[Run]) -> int:
+    """Runs, and what new ones do to the standing of their kernels."""
+    written = facts.put_runs(session, runs)
+    if written:
+        for item_id, hardware in sorted({(run.item_id or "", run.hardware) for run in runs}):
+            settle(session, item_id, hardware)
+    return written

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from app.errors import InvalidInput, UnknownItem
 from app.records import Item, Problem, Run
+from app.services.settling import settle
+from app.services.work_orders import INTERPRETER
 from app.store import corpus, facts
 from app.store.database import Database
+from app.store.work_orders import Outcome
 from app.verification import CPU_LIMITS, GPU_LIMITS, Candidate, Job, RunRecord, read_problem, verify_many
 from app.vocabulary import RunState
-
-INTERPRETER = "cpu-interpreter"
-"""Hardware name of runs without a GPU; they carry no figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def verify_kernels(
         raise UnknownItem(f"There is no active kernel {', '.join(missing)}.")
     chosen = [items[item_id] for item_id in item_ids] if item_ids is not None else list(items.values())
     found = [(item, problem_file(problems.get(item.source_problem or ""), list(folders))) for item in chosen]
-    jobs = [(item, _job(item, path)) for item, path in found if path is not None]
+    jobs = [(item, job_for(item, path)) for item, path in found if path is not None]
     limits = CPU_LIMITS if gpu is None else GPU_LIMITS
     device = "cpu" if gpu is None else f"cuda:{gpu}"
     records = verify_many(
@@ -59,10 +59,13 @@ def verify_kernels(
         on_record=lambda index, record: on_done(jobs[index][0].id, record.verdict.value),
         on_phase=lambda index, phase: on_phase(jobs[index][0].id, phase),
     )
-    judged = {item.id: record for (item, _), record in zip(jobs, records, strict=True)}
-    keep_runs(database, judged)
+    judged = {item.id: (item, record) for (item, _), record in zip(jobs, records, strict=True)}
+    _keep(database, list(judged.values()))
     reason = "its problem's file is not in any folder given, or differs from the problem that is known"
-    return [Judged(item.id, judged.get(item.id), "" if item.id in judged else reason) for item in chosen]
+    return [
+        Judged(item.id, judged[item.id][1] if item.id in judged else None, "" if item.id in judged else reason)
+        for item in chosen
+    ]
 
 
 def problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | None:
@@ -77,36 +80,50 @@ def problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | Non
     return None
 
 
-def _job(item: Item, path: Path) -> Job:
+def job_for(item: Item, path: Path) -> Job:
+    """The job of judging a kernel against the problem in a file; InvalidInput where the item has no code."""
     if item.kernel is None:
         raise InvalidInput(f"{item.id} has no code.")
     return Job(read_problem(path), Candidate(item.kernel.source.encode(), item.id, item.kernel.entry_point))
 
 
-def keep_runs(database: Database, judged: dict[str, RunRecord]) -> None:
-    """Stores finished runs; what they say is in every later answer."""
-    if not judged:
-        return
-    runs = [stored_run(item_id, record) for item_id, record in judged.items()]
-    with database.write() as session:
-        corpus.lock(session)
-        facts.put_runs(session, runs)
-        corpus.advance(session, facts=True)
-
-
-def stored_run(item_id: str, record: RunRecord) -> Run:
-    """The row of a run that has just finished: all figures and the whole evidence."""
+def outcome_of(record: RunRecord) -> Outcome:
+    """What a run's row keeps of its record."""
     content = record.to_json()
     speedup = record.figures.speedup if record.figures is not None else None
-    return Run(
-        id=f"run-{uuid.uuid4().hex}",
-        item_id=item_id,
-        state=RunState.FINISHED.value,
-        hardware=_hardware(record),
+    return Outcome(
         verdict=record.verdict.value,
         speedup=None if speedup is None else Decimal(f"{speedup:.6f}"),
         figures={name: content[name] for name in ("figures", "flags", "detail", "evidence", "phases", "seconds")},
         fingerprint=content["fingerprint"],
+    )
+
+
+def _keep(database: Database, judged: Sequence[tuple[Item, RunRecord]]) -> None:
+    if not judged:
+        return
+    runs = [stored_run(item, record) for item, record in judged]
+    with database.write() as session:
+        corpus.lock(session)
+        facts.put_runs(session, runs)
+        for run in runs:
+            settle(session, run.item_id or "", run.hardware)
+        corpus.advance(session, facts=True)
+
+
+def stored_run(item: Item, record: RunRecord) -> Run:
+    """The row of a run that has just finished: all figures and the whole evidence."""
+    outcome = outcome_of(record)
+    return Run(
+        id=f"run-{uuid.uuid4().hex}",
+        item_id=item.id,
+        state=RunState.FINISHED.value,
+        hardware=_hardware(record),
+        verdict=outcome.verdict,
+        speedup=outcome.speedup,
+        figures=outcome.figures,
+        fingerprint=outcome.fingerprint,
+        content_hash=item.kernel.content_hash if item.kernel else None,
         finished_at=datetime.now(UTC),
     )
 

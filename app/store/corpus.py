@@ -12,13 +12,13 @@ from app.models import (
     ProblemRow,
     ReaderRow,
     RecordedRankingRow,
-    VerificationRunRow,
     WordingRow,
 )
-from app.records import Baseline, Item, Measurement, Problem, Reader
+from app.records import Baseline, Item, Measurement, Problem, Reader, Run
+from app.standing import counting
+from app.store import runs
 from app.store.database import Database
 from app.store.rows import item_of
-from app.vocabulary import RunState, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Facts:
     rankings: dict[tuple[str, str], tuple[str, ...]]
     wording: dict[str, str]
     measurements: dict[str, dict[str, Measurement]]
-    """Hardware -> item id -> latest finished run."""
+    """Hardware -> item id -> the run that counts."""
 
 
 def state(session: Session) -> CorpusState:
@@ -106,20 +106,15 @@ def facts(session: Session) -> Facts:
     )
 
 
-_SAYS_NOTHING = frozenset(verdict.value for verdict in Verdict if verdict.is_infrastructure)
-"""Verdicts that tell of the evaluator or its host, not of the kernel: its last verdict stands."""
-
-
 def _measurements(session: Session) -> dict[str, dict[str, Measurement]]:
-    query = (
-        select(VerificationRunRow)
-        .where(VerificationRunRow.state == RunState.FINISHED)
-        .order_by(col(VerificationRunRow.finished_at))
-    )
-    latest: dict[str, dict[str, Measurement]] = {}
-    for run in session.exec(query):
-        if run.verdict in _SAYS_NOTHING:
-            continue
-        found = Measurement(run.hardware, run.verdict or "", run.speedup, run.finished_at)
-        latest.setdefault(run.hardware, {})[run.item_id] = found
-    return latest
+    demoted = dict(session.exec(select(ItemRow.id, ItemRow.demotions).where(col(ItemRow.demotions).is_not(None))).all())
+    histories: dict[tuple[str, str], list[Run]] = {}
+    for run in runs.telling(session):
+        if run.item_id is not None:
+            histories.setdefault((run.hardware, run.item_id), []).append(run)
+    counted: dict[str, dict[str, Measurement]] = {}
+    for (hardware, item_id), history in histories.items():
+        run = counting(history, is_demoted=hardware in (demoted.get(item_id) or {}))
+        found = Measurement(hardware, run.verdict or "", run.speedup, run.finished_at)
+        counted.setdefault(hardware, {})[item_id] = found
+    return counted

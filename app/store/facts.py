@@ -14,6 +14,9 @@ from app.models import (
     WordingRow,
 )
 from app.records import Baseline, Problem, Reader, RecordedRanking, Run
+from app.store import clock
+from app.store.runs import run_of
+from app.vocabulary import RunState
 
 
 def put_problems(session: Session, problems: Iterable[Problem]) -> int:
@@ -94,10 +97,13 @@ def put_wording(session: Session, phrases: Mapping[str, str]) -> int:
 def put_runs(session: Session, runs: Iterable[Run]) -> int:
     """Adds verification runs by id; a run that is known stays as it is. The number written."""
     written = 0
+    now = clock.now(session)
     for run in runs:
         if session.get(VerificationRunRow, run.id) is None:
-            session.add(VerificationRunRow(**{name: getattr(run, name) for name in Run.__slots__}))
+            values = {name: getattr(run, name) for name in Run.__slots__}
+            session.add(VerificationRunRow(**{**values, "queued_at": run.queued_at or run.finished_at or now}))
             written += 1
+    session.flush()
     return written
 
 
@@ -107,9 +113,13 @@ def is_run(session: Session, run_id: str) -> bool:
 
 
 def runs(session: Session) -> list[Run]:
-    """Every verification run, oldest first."""
-    query = select(VerificationRunRow).order_by(col(VerificationRunRow.finished_at), col(VerificationRunRow.id))
-    return [Run(**row.model_dump()) for row in session.exec(query)]
+    """Every finished verification run of a kernel, oldest first."""
+    query = (
+        select(VerificationRunRow)
+        .where(VerificationRunRow.state == RunState.FINISHED, col(VerificationRunRow.item_id).is_not(None))
+        .order_by(col(VerificationRunRow.finished_at), col(VerificationRunRow.id))
+    )
+    return [run_of(row) for row in session.exec(query)]
 
 
 def problem_names(session: Session) -> dict[str, str]:

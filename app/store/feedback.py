@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import insert
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlmodel import Session, col, select, update
@@ -26,7 +27,7 @@ def claim(session: Session, feedback_id: str, key: str | None, body_hash: str, a
 
     A second writer with the same key waits here until the first has committed, and then finds it taken.
     """
-    insert = sqlite_insert if session.get_bind().dialect.name == "sqlite" else postgresql_insert
+    insert_or_not = sqlite_insert if session.get_bind().dialect.name == "sqlite" else postgresql_insert
     row: dict[str, Any] = {
         "id": feedback_id,
         "idempotency_key": key,
@@ -35,7 +36,7 @@ def claim(session: Session, feedback_id: str, key: str | None, body_hash: str, a
         "at": at,
         "answer": {},
     }
-    statement = insert(FeedbackRow).values(row).on_conflict_do_nothing(index_elements=["idempotency_key"])
+    statement = insert_or_not(FeedbackRow).values(row).on_conflict_do_nothing(index_elements=["idempotency_key"])
     return session.execute(statement.returning(col(FeedbackRow.id))).first() is not None
 
 
@@ -51,19 +52,18 @@ def complete(session: Session, feedback_id: str, values: Mapping[str, Any]) -> N
 
 
 def put_contexts(session: Session, records: Iterable[ContextRecord]) -> None:
-    """Keeps what was shown."""
-    for record in records:
-        values = {name: getattr(record, name) for name in ContextRecord.__slots__}
-        session.add(
-            ContextRecordRow(
-                **{
-                    **values,
-                    "task": dict(record.task),
-                    "item_ids": list(record.item_ids),
-                    "left_out": dict(record.left_out),
-                }
-            )
-        )
+    """Keeps what was shown, in one statement."""
+    rows = [
+        {
+            **{name: getattr(record, name) for name in ContextRecord.__slots__},
+            "task": dict(record.task),
+            "item_ids": list(record.item_ids),
+            "left_out": dict(record.left_out),
+        }
+        for record in records
+    ]
+    if rows:
+        session.execute(insert(ContextRecordRow), rows)
 
 
 def context(session: Session, context_id: str) -> ContextRecord | None:

@@ -37,13 +37,13 @@ def every(session: Session, *, state: str | None = None, kinds: Iterable[str] = 
         query = query.where(FindingRow.state == state)
     if kinds := list(kinds):
         query = query.where(col(FindingRow.kind).in_(kinds))
-    return [_finding(row) for row in session.exec(query)]
+    return [finding_of(row) for row in session.exec(query)]
 
 
 def get(session: Session, finding_id: str) -> StoredFinding | None:
     """One finding, or None."""
     row = session.get(FindingRow, finding_id)
-    return _finding(row) if row else None
+    return finding_of(row) if row else None
 
 
 def close(session: Session, finding_id: str, state: FindingState, note: str | None, actor: str, now: datetime) -> None:
@@ -52,5 +52,6 @@ def close(session: Session, finding_id: str, state: FindingState, note: str | No
     row.state, row.note, row.actor, row.closed_at = state, note, actor, now
 
 
-def _finding(row: FindingRow) -> StoredFinding:
+def finding_of(row: FindingRow) -> StoredFinding:
+    """The record of a row."""
     return StoredFinding(**{**row.model_dump(), "item_ids": tuple(row.item_ids)})

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func
 from sqlmodel import Session, col, select
 
-from app.models import CounterEventRow, ItemRevisionRow
+from app.models import CounterEventRow, ItemRevisionRow, ItemRow
 from app.records import CounterEvent, Item, Revision
 
 EDITABLE = (
@@ -20,6 +20,7 @@ EDITABLE = (
     "family",
     "source_problem",
     "claim_rank",
+    "demotions",
 )
 """Fields of an item that its revisions keep as they are; status, claim, applies_when and code need a JSON form."""
 
@@ -95,6 +96,27 @@ def by_reader(session: Session, item_id: str) -> Mapping[str, tuple[int, int]]:
         .group_by(col(CounterEventRow.reader))
     )
     return {reader or "": (int(helpful), int(harmful)) for reader, helpful, harmful in session.exec(query)}
+
+
+def votes_of_readers(session: Session, *, changed_after: int) -> dict[str, dict[str, tuple[int, int]]]:
+    """Item id -> reader -> (helpful, harmful), of items that changed after that corpus version and that readers voted
+    on.
+    """
+    query = (
+        select(
+            CounterEventRow.item_id,
+            CounterEventRow.reader,
+            func.sum(CounterEventRow.helpful),
+            func.sum(CounterEventRow.harmful),
+        )
+        .join(ItemRow, col(CounterEventRow.item_id) == ItemRow.id)
+        .where(col(CounterEventRow.reader).is_not(None), col(ItemRow.changed_in) > changed_after)
+        .group_by(col(CounterEventRow.item_id), col(CounterEventRow.reader))
+    )
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for item_id, reader, helpful, harmful in session.exec(query):
+        found.setdefault(item_id, {})[reader or ""] = (int(helpful), int(harmful))
+    return found
 
 
 def every_event(session: Session) -> Iterator[CounterEvent]:

@@ -69,7 +69,8 @@ def latest_runs(session: Session, item_ids: Iterable[str]) -> Mapping[str, Mappi
     )
     latest: dict[str, dict[str, Run]] = {}
     for row in session.exec(query):
-        latest.setdefault(row.item_id, {})[row.hardware] = Run(**row.model_dump())
+        if row.item_id is not None:
+            latest.setdefault(row.item_id, {})[row.hardware] = Run(**row.model_dump())
     return latest
 
 

@@ -23,6 +23,7 @@ _SHARED = (
     "claim_rank",
     "writer",
     "applies_when",
+    "demotions",
     "provenance",
     "content_hash",
     "version",
@@ -48,6 +49,7 @@ def values_of(item: Item) -> dict[str, Any]:
         "kind": item.kind.value,
         "status": item.status.value,
         "applies_when": None if item.applies_when is None else dict(item.applies_when),
+        "demotions": dict(item.demotions) if item.demotions else None,
         "provenance": dict(item.provenance),
     }
 

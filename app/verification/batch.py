@@ -13,13 +13,14 @@ from app.verification.problem import Problem
 from app.verification.protocol import Limits
 from app.verification.record import RunRecord
 from app.verification.session import Session
+from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 MAX_WORKERS = 8
 """Runs side by side on one GPU at the most: more do not fit in its memory."""
 
 _CORES_PER_WORKER = 2
-_RETRIED_ALONE = (Verdict.OUT_OF_MEMORY, Verdict.INFRA_ERROR, Verdict.TIMEOUT, Verdict.PROFILER_FAULT)
+RETRIED_ALONE = (Verdict.OUT_OF_MEMORY, Verdict.INFRA_ERROR, Verdict.TIMEOUT, Verdict.PROFILER_FAULT)
 """Verdicts that neighbours may have caused: such a run is repeated alone on its GPU, and the second verdict counts."""
 
 
@@ -30,6 +31,11 @@ class Job:
     problem: Problem
     candidate: Candidate
     limits: Limits | None = None
+
+
+def side_by_side(devices: int = 1) -> int:
+    """Runs that each of so many devices of this host should have under way at once."""
+    return max(1, min(MAX_WORKERS, (os.cpu_count() or 2) // _CORES_PER_WORKER // max(1, devices)))
 
 
 class _Work:
@@ -90,7 +96,7 @@ class _Lane:
                     done.result()
             if self.session.gpu is not None and self.count > 1:
                 self.session.is_alone = True
-                for index in [i for i in sorted(self._mine) if self.work.records[i].verdict in _RETRIED_ALONE]:
+                for index in [i for i in sorted(self._mine) if self.work.records[i].verdict in RETRIED_ALONE]:
                     self.session.pool.expect(self.work.jobs[index].problem)
                     self._judge(index)
         finally:
@@ -113,7 +119,8 @@ class _Lane:
     def _judge(self, index: int) -> None:
         job = self.work.jobs[index]
         limits = job.limits or self.session.limits
-        record = verify_in(self.session, job.problem, job.candidate, limits, lambda phase: self.work.tell(index, phase))
+        watch = Watch(lambda phase: self.work.tell(index, phase))
+        record = verify_in(self.session, job.problem, job.candidate, limits, watch)
         self.work.keep(index, record)
 
 
@@ -138,8 +145,7 @@ def verify_many(
     listed = list(jobs)
     devices = [device] if isinstance(device, str) else list(device)
     work = _Work(listed, on_record, on_phase)
-    share = (os.cpu_count() or 2) // _CORES_PER_WORKER // max(1, len(devices))
-    count = workers or max(1, min(MAX_WORKERS, share))
+    count = workers or side_by_side(len(devices))
     lanes = [_Lane(Session.open(name, limits), work, count) for name in devices]
     for lane in lanes:
         lane.session.cancelled = cancelled or lane.session.cancelled

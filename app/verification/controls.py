@@ -2,14 +2,17 @@
 
 import ast
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from app.errors import InvalidInput
 from app.verification.batch import Job, verify_many
-from app.verification.candidate import Candidate
-from app.verification.problem import Problem
+from app.verification.candidate import Candidate, read_candidate
+from app.verification.problem import Problem, read_problem
 from app.verification.protocol import NOISE_FLOOR, Limits
 from app.verification.record import RunRecord
 from app.vocabulary import Verdict
+
+KNOWN_BAD = Path(__file__).parent / "known_bad"
 
 _REFERENCE = """
 
@@ -69,14 +72,32 @@ def run_controls(problems: list[Problem], device: str, limits: Limits | None = N
 
 def report_of(problem: Problem, reference: RunRecord, zeros: RunRecord) -> ControlReport:
     """What the two records say about the problem."""
+    ratio = None if reference.figures is None else reference.figures.speedup
+    return ControlReport(problem, reference, zeros, complaints_of(reference.verdict, ratio, zeros.verdict))
+
+
+def complaints_of(reference: Verdict, ratio: float | None, zeros: Verdict) -> list[str]:
+    """What speaks against a problem: verdicts of both controls, and the reference's time against itself."""
     complaints = []
-    if not reference.verdict.is_success and reference.verdict is not Verdict.DEGENERATE_PROBLEM:
-        complaints.append(f"the reference as candidate is {reference.verdict}")
-    if zeros.verdict.is_success:
+    if not reference.is_success and reference is not Verdict.DEGENERATE_PROBLEM:
+        complaints.append(f"the reference as candidate is {reference}")
+    if zeros.is_success:
         complaints.append("zeros pass")
-    if reference.figures is not None and abs(reference.figures.speedup - 1.0) > NOISE_FLOOR:
-        complaints.append(f"the reference against itself gives {reference.figures.speedup:.3f}")
-    return ControlReport(problem, reference, zeros, complaints)
+    if ratio is not None and abs(ratio - 1.0) > NOISE_FLOOR:
+        complaints.append(f"the reference against itself gives {ratio:.3f}")
+    return complaints
+
+
+def known_bad() -> list[str]:
+    """Names of candidates that cheat or are wrong, each in a plain way: an evaluator that passes one has a fault."""
+    return sorted(path.stem for path in KNOWN_BAD.glob("*.py") if path.stem != "problem")
+
+
+def known_bad_job(name: str) -> Job:
+    """A known-bad candidate with its problem. Raises InvalidInput for a name that is none."""
+    if name not in known_bad():
+        raise InvalidInput(f"no such known-bad candidate: {name}")
+    return Job(read_problem(KNOWN_BAD / "problem.py"), read_candidate(KNOWN_BAD / f"{name}.py"))
 
 
 def _control(problem: Problem, ending: str, name: str) -> Candidate:

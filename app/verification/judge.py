@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,18 +19,14 @@ from app.verification.session import Session
 from app.verification.static_check import StaticReport, check_source
 from app.verification.timing import rehearse, time_run
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
+from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 _MEMORY_SLACK = 2**30
 _MEMORY_PATIENCE_S = 10.0
 
 
-def verify(
-    problem: Problem,
-    candidate: Candidate,
-    device: str = "cuda:0",
-    limits: Limits | None = None,
-) -> RunRecord:
+def verify(problem: Problem, candidate: Candidate, device: str = "cuda:0", limits: Limits | None = None) -> RunRecord:
     """Judge one candidate alone on one device. Raises InvalidInput for a device that makes no sense, nothing else."""
     session = Session.open(device, limits)
     try:
@@ -41,15 +36,11 @@ def verify(
 
 
 def verify_in(
-    session: Session,
-    problem: Problem,
-    candidate: Candidate,
-    limits: Limits,
-    on_phase: Callable[[str], None] = lambda _phase: None,
+    session: Session, problem: Problem, candidate: Candidate, limits: Limits, watch: Watch | None = None
 ) -> RunRecord:
-    """Judge one candidate within a session that other runs may share; `on_phase` is told of each phase as it begins."""
+    """Judge one candidate within a session that other runs may share; `watch` shows its phase and can end it."""
     report = check_source(candidate.raw, candidate.entry_point)
-    judge = _Judge(session, limits, candidate, report, on_phase)
+    judge = _Judge(session, limits, candidate, report, watch or Watch())
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         if judge.may_start:
@@ -59,6 +50,7 @@ def verify_in(
         judge.blame_infrastructure(fault)
     except OSError as fault:
         judge.blame_host(fault)
+    judge.heed_watch()
     facts = judge.facts
     verdict = verdict_of(facts)
     return RunRecord(
@@ -84,15 +76,10 @@ class _Judge:
     """Gathers the facts of one run; knows the order of the steps, leaves each to its module."""
 
     def __init__(
-        self,
-        session: Session,
-        limits: Limits,
-        candidate: Candidate,
-        report: StaticReport,
-        on_phase: Callable[[str], None],
+        self, session: Session, limits: Limits, candidate: Candidate, report: StaticReport, watch: Watch
     ) -> None:
+        self.watch = watch
         self.session, self.limits, self.candidate, self.language = session, limits, candidate, report.language
-        self._on_phase = on_phase
         self.phases: dict[str, float] = {}
         self.fingerprint: dict[str, Any] = host_fingerprint()
         self.printed = ""
@@ -122,10 +109,16 @@ class _Judge:
         """This host could not do its part: a full disk, no more processes, no more descriptors."""
         self._note(infrastructure=(Verdict.INFRA_ERROR.value, f"host: {fault}"))
 
+    def heed_watch(self) -> None:
+        """A run that was ended from outside says nothing, whatever its processes left behind."""
+        if self.watch.is_stopped:
+            self._note(infrastructure=(Verdict.CANCELLED.value, "ended before it was finished"))
+
     def conduct(self, reference: Reference, problem: Problem) -> None:
         """All phases in order; what the candidate fails at ends them. Raises ReferenceFault."""
         hidden = (problem.path.resolve().parent,)
         run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, self._arch())
+        self.watch.attach(run.child, reference.child)
         try:
             with self.session.gate.pausable(run.child.process.pid):
                 is_loaded = self._timed("load", lambda: self._load(run))
@@ -139,6 +132,8 @@ class _Judge:
         except CandidateFault as fault:
             self._note(end=fault.end, weights_mismatch=_weights_mismatch(fault.end))
         finally:
+            self.watch.detach()
+            reference.is_usable = reference.is_usable and not self.watch.is_stopped
             self._after(reference, run)
 
     def _load(self, run: CandidateRun) -> bool:
@@ -286,7 +281,7 @@ class _Judge:
         return self._gpu_state().get("compute_capability")
 
     def _timed(self, phase: str, step: Any) -> Any:
-        self._on_phase(phase)
+        self.watch.enter(phase)
         started = time.monotonic()
         try:
             return step()

@@ -53,7 +53,7 @@ TIMED_CHECKS = 6
 """Rounds, chosen at random and told to nobody, whose output is compared again. A kernel must be stale in more than half
 of the rounds to move a median: six checks miss that once in 64, and a higher share far more rarely."""
 
-REHEARSAL_BUDGET_S = 1.0
+REHEARSAL_BUDGET_S = 3.0
 """Seconds for the rounds that stand for timing where nothing is timed; they show who cheats by counting calls."""
 
 BOOTSTRAP_DRAWS = 2000

@@ -1,1 +1,1 @@
-"""Works off verification runs, one process a GPU."""
+"""Processes that carry out work orders: one for each GPU, woken by the queue, guarded by the rows."""

@@ -23,6 +23,7 @@ BATCHES = (
     "readings_eighth",
     "readings_ninth",
     "readings_tenth",
+    "readings_eleventh",
     "readings_texts",
 )
 

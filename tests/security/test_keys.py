@@ -171,13 +171,15 @@ def test_what_a_contributor_adds_is_pending_whatever_it_claims(
     assert stated.status_code == 422
 
 
-def test_a_kernel_that_a_contributor_adds_is_pending_as_well(guarded: TestClient, keys: Keys) -> None:
+def test_a_kernel_of_a_contributor_is_pending_whatever_it_claims(guarded: TestClient, keys: Keys) -> None:
     offer = {
         "source_problem": "L2_072",
-        "source": "import triton\n@triton.jit\ndef k(x): pass\nclass ModelNew: pass\n",
-        "text": "x",
+        "source": "class ModelNew:\n    pass\n",
+        "text": "Fast.",
+        "claimed_speedup": 99,
     }
-    made = guarded.post("/v1/kernels", json=offer, headers=keys(Scope.CONTRIBUTE, name="agent-1"))
-    assert made.status_code == 201, made.text
-    assert made.json()["status"] == "pending"
-    assert made.json()["provenance"]["key"] == made.json()["provenance"]["proposed_by"] == "agent-1"
+    claims = {"proposed_by": "a curator", "provenance": {"key": "root"}}
+    made = guarded.post("/v1/kernels", json={**offer, **claims}, headers=keys(Scope.CONTRIBUTE, name="agent-1"))
+    assert (made.status_code, made.json()["status"], made.json()["provenance"]["key"]) == (201, "pending", "agent-1")
+    again = guarded.post("/v1/kernels", json=offer, headers=keys(Scope.CURATE))
+    assert (again.status_code, again.json()["status"]) == (200, "pending")

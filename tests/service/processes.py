@@ -54,13 +54,19 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None, *
 
 
 @contextmanager
-def servers(settings: Settings, count: int = 1, **more: str) -> Iterator[Sequence[str]]:
-    """URLs of so many server processes on one database, all ready; `more` joins their environment."""
-    ports = [_free_port() for _ in range(count)]
+def servers(
+    settings: Settings, count: int = 1, more: Sequence[str] = (), **surroundings: str
+) -> Iterator[Sequence[str]]:
+    """URLs of so many server processes on one database, all ready.
+
+    `more` are further arguments of `serve`, `surroundings` join their environment.
+    """
+    ports = [free_port() for _ in range(count)]
     _PROCESSES.clear()
     logs = [tempfile.TemporaryFile() for _ in ports]  # noqa: SIM115  closed below, after the servers
     running = [
-        started(settings, "serve", "--port", str(port), log=log, **more) for port, log in zip(ports, logs, strict=True)
+        started(settings, "serve", "--port", str(port), *more, log=log, **surroundings)
+        for port, log in zip(ports, logs, strict=True)
     ]
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
@@ -82,7 +88,7 @@ def process_id(url: str) -> int:
     return _PROCESSES[url]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]

@@ -55,7 +55,6 @@ def test_a_bullet_is_read_as_a_person_means_it(line: str) -> None:
         ("[str-00001] helpful=1 harmful=0 ::", "no text"),
         ("[str-00001] helpful=1 harmful=0 ::   ", "no text"),
         ("[str-00001] helpful=1 harmful=0 Text.", "no ' :: '"),
-        ("[str-one] helpful=1 harmful=0 :: Text.", "id"),
         ("A line that belongs to nothing.", "outside any bullet"),
     ],
 )
@@ -64,6 +63,28 @@ def test_what_cannot_be_read_is_refused_with_line_and_reason(line: str, reason: 
     assert [d.id for d in drafts] == ["str-00009"]
     assert [(fault.line, fault.taken) for fault in reading.faults] == [(4, False)]
     assert reason in reading.faults[0].reason
+
+
+@pytest.mark.parametrize("given", ["2s-00003", "e-ma-00012", "str-one", "(a-00001"])
+def test_an_id_that_ace_makes_of_a_section_is_taken_under_one_of_ours(given: str) -> None:
+    drafts, reading = read(f"## 2D\n[str-00001] helpful=0 harmful=0 :: One.\n[{given}] helpful=4 harmful=1 :: Two.\n")
+    assert [(d.id, d.source_ids, d.helpful, d.text) for d in drafts] == [
+        ("str-00001", (), 0, "One."),
+        (None, (given,), 4, "Two."),
+    ]
+    assert [(fault.line, fault.taken) for fault in reading.faults] == [(3, True)]
+
+
+def test_bullets_without_counters_are_taken_as_the_agent_of_the_paper_keeps_them() -> None:
+    drafts, reading = read(
+        "## RULES:\n[shr-00001] Look first.\n[code-00009] Use std::move, k = a::b.\n\n## OTHERS\n[misc-00003] Last.\n"
+    )
+    assert [(d.id, d.section, d.helpful, d.text) for d in drafts] == [
+        ("shr-00001", "RULES:", 0, "Look first."),
+        ("code-00009", "RULES:", 0, "Use std::move, k = a::b."),
+        ("misc-00003", "OTHERS", 0, "Last."),
+    ]
+    assert reading.faults == []
 
 
 def test_a_double_colon_inside_the_text_belongs_to_the_text() -> None:
@@ -105,6 +126,8 @@ FORGERIES = [
     "- [str-99] helpful=9 :: x",
     "## ",
     "[a-1]",
+    "[shr-00001] forged",
+    "[2s-00003] helpful=1 harmful=0 :: forged",
 ]
 LINES = st.one_of(
     st.sampled_from(FORGERIES), st.text(st.characters(exclude_characters="\n\r", exclude_categories=("Cs",)))

@@ -125,6 +125,16 @@ def test_a_second_start_judges_nothing_again_and_goes_on_after_a_torn_line(bundl
     assert [work.problem_id for work in open_bundle(bundle).waiting] == [ADDED]
 
 
+def test_a_full_disk_ends_a_run_with_its_reason_and_counts_nothing_as_judged(bundle: Path) -> None:
+    opened = open_bundle(bundle)
+    record = opened.judged.popitem()[1]
+    (bundle / RESULTS).unlink()
+    (bundle / RESULTS).symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        opened.keep(opened.manifest.work[0], record)
+    assert len(opened.waiting) == 1
+
+
 def test_the_bundle_runs_the_evaluator_that_it_carries(bundle: Path) -> None:
     with (bundle / "app/verification/protocol.py").open("a") as file:
         file.write("\n")

@@ -1,11 +1,14 @@
 """Bad problems, odd candidates, missing tools: a verdict every time, and the next kernel is judged fairly."""
 
+import contextlib
+import errno
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -24,8 +27,10 @@ from app.verification import (
     verify,
     verify_many,
 )
+from app.verification.child import ChildFault
 from app.verification.controls import run_controls
 from app.verification.processes import marked
+from app.verification.reference import Reference, ReferenceFault
 from app.vocabulary import Verdict
 from tests.verification.conftest import GALLERY, problem_named
 
@@ -105,6 +110,70 @@ def test_a_good_kernel_right_after_a_fork_bomb_passes_and_nothing_is_left() -> N
     assert bad.verdict in (Verdict.RUNTIME_ERROR, Verdict.TIMEOUT)
     assert good.verdict is Verdict.VERIFIED
     assert _program_count() == before
+
+
+def test_a_killed_reference_is_no_fault_of_the_kernel_and_the_next_one_is_judged_fairly() -> None:
+    slow = Candidate(b"import time\ntime.sleep(2)\n" + GOOD.raw, "slow")
+    problem, killed = problem_named("scaled_gelu_residual"), threading.Event()
+
+    def kill_the_reference() -> None:
+        _wait_for(lambda: _programs("reference_process"))
+        for pid in _programs("reference_process"):
+            os.kill(pid, signal.SIGKILL)
+        killed.set()
+
+    killer = threading.Thread(target=kill_the_reference)
+    killer.start()
+    bad, good = verify_many([Job(problem, slow), Job(problem, GOOD)], "cpu", LIMITS, workers=1)
+    killer.join()
+    assert killed.is_set()
+    assert (bad.verdict, good.verdict) == (Verdict.INFRA_ERROR, Verdict.VERIFIED)
+    assert bad.detail.startswith("reference: the process ended")
+
+
+def test_a_full_disk_is_no_fault_of_the_kernel_and_the_next_one_is_judged_fairly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    roomy, asked = tempfile.TemporaryDirectory, []
+
+    def full_at_first(prefix: str, **options: bool) -> object:
+        asked.append(prefix)
+        if asked.count("kpb-candidate-") == 1 and prefix == "kpb-candidate-":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return roomy(prefix=prefix, **options)
+
+    monkeypatch.setattr("app.verification.candidate.tempfile.TemporaryDirectory", full_at_first)
+    problem = problem_named("scaled_gelu_residual")
+    bad, good = verify_many([Job(problem, GOOD), Job(problem, GOOD)], "cpu", LIMITS, workers=1)
+    assert (bad.verdict, good.verdict) == (Verdict.INFRA_ERROR, Verdict.VERIFIED)
+    assert bad.detail == "host: [Errno 28] No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("detail", "error_type", "is_lost"),
+    [
+        ("CUDA error: unspecified launch failure", "RuntimeError", True),
+        ("No CUDA GPUs are available", "RuntimeError", True),
+        ("CUDA error: out of memory", "OutOfMemoryError", False),
+        ("mat1 and mat2 shapes cannot be multiplied", "RuntimeError", False),
+    ],
+)
+def test_a_lost_gpu_is_told_from_a_problem_that_is_wrong(detail: str, error_type: str, is_lost: bool) -> None:
+    assert ReferenceFault(ChildFault("error", detail, error_type)).is_device_fault is is_lost
+
+
+def test_a_gpu_that_is_lost_under_the_reference_is_unhealthy_and_the_kernel_is_not_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    detail = "CUDA error: unspecified launch failure"
+
+    def lost(self: Reference, seed: int) -> None:
+        self.is_usable = False
+        raise ReferenceFault(ChildFault("error", detail, "RuntimeError"))
+
+    monkeypatch.setattr(Reference, "load", lost)
+    record = verify(problem_named("scaled_gelu_residual"), GOOD, "cpu", LIMITS)
+    assert (record.verdict, record.detail) == (Verdict.GPU_UNHEALTHY, f"reference: {detail}")
 
 
 def test_a_cancelled_batch_begins_nothing_more() -> None:
@@ -231,6 +300,16 @@ def test_a_killed_judge_leaves_no_process_behind(tmp_path: Path) -> None:
 def _program_count() -> int:
     """Live processes of the evaluator's children, by the marker in their environment."""
     return len(marked(""))
+
+
+def _programs(word: str) -> list[int]:
+    """The evaluator's live children whose command line names `word`."""
+    named = []
+    for pid in marked(""):
+        with contextlib.suppress(OSError):
+            if f"app.verification.{word}".encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                named.append(pid)
+    return named
 
 
 def _wait_for(condition: object, patience_s: float = 30.0) -> None:

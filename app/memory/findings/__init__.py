@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from app.memory.findings.demoted import demoted_kernels
 from app.memory.findings.duplicates import exact_duplicates, one_rules
 from app.memory.findings.finding import Finding
 from app.memory.findings.links import dangling_references, prose_references
@@ -34,6 +35,7 @@ def find(corpus: Corpus, vectors: Mapping[str, npt.NDArray[np.float32]] | None =
         *damaged(read),
         *contradictions(read),
         *stale_claims(corpus),
+        *demoted_kernels(corpus),
         *dangling_references(read, corpus),
         *same,
         *near_duplicates(read, vectors or {}, told),

@@ -1,8 +1,12 @@
 r"""ACE playbook text: `## section` lines, then `[id] helpful=H harmful=H :: text`, where a text may run over lines.
 
 Reading is lenient where a person's meaning is plain (list marks, capitals, commas, CRLF, a missing section) and refuses
-the rest with line and reason. Writing is canonical; a line of a text that would read as a new bullet or section gets a
-backslash in front, which reading takes off again, so no text can forge a second bullet.
+the rest with line and reason. It also takes what ACE's own code writes: bullets without counters (`[shr-00001] text`,
+as its AppWorld agent keeps them), and ids made of a section's first letters, which need not be letters: such
+a bullet gets an id of ours, and its own is kept to recognise it by.
+
+Writing is canonical; a line of a text that would read as a new bullet or section gets a backslash in front, which
+reading takes off again, so no text can forge a second bullet.
 """
 
 import re
@@ -16,10 +20,25 @@ from app.vocabulary import DEFAULT_SECTIONS, ItemKind
 _BULLET = re.compile(
     r"\s*(?:[-*+]\s+)?\[(?P<id>[A-Za-z][A-Za-z0-9]*-\d+)\](?P<counters>.*?)::(?P<text>.*)\Z", re.DOTALL | re.ASCII
 )
+_FOREIGN = re.compile(
+    r"\s*(?:[-*+]\s+)?\[(?P<id>[^\[\]]{1,64})\](?P<counters>\s*helpful\s*=.*?)::(?P<text>.*)\Z",
+    re.DOTALL | re.ASCII | re.I,
+)
+_PLAIN = re.compile(
+    r"\s*(?:[-*+]\s+)?\[(?P<id>(?!(?:mem|les|pit|rec|ker)-)[A-Za-z][A-Za-z0-9]*-\d{5,12})\](?P<counters>)\s+(?P<text>\S.*)\Z",
+    re.ASCII,
+)
+_COUNTED = re.compile(r"\s*(?:\Z|(?:helpful|harmful|neutral)\s*=|[A-Za-z]+\s*=\s*[-+\d])", re.I)
 _ALMOST = re.compile(r"\s*(?:[-*+]\s+)?\[[A-Za-z][A-Za-z0-9]*-\w+\]\s*(?:$|::|(?:helpful|harmful|neutral)\s*=)", re.I)
 _SECTION = re.compile(r"##\s+(?P<title>\S.*?)\s*\Z")
 _COUNTER = re.compile(r"(?P<name>[A-Za-z]+)\s*=\s*(?P<value>\S+?)\s*(?:[,;]\s*|\s+|\Z)")
-_FORGED = re.compile(r"\\*(?:##\s|\s*(?:[-*+]\s+)?\[[A-Za-z][A-Za-z0-9]*-\w+\])", re.ASCII)
+_FORGED = re.compile(
+    r"\\*(?:##\s|\s*(?:[-*+]\s+)?\[(?:[A-Za-z][A-Za-z0-9]*-\w+\]|[^\[\]]{1,64}\]\s*helpful\s*=))", re.ASCII | re.I
+)
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9]*-\d{1,12}", re.ASCII)
+ORIGIN = "ace"
+"""Origin of bullets whose ids are none here."""
+
 _COUNTERS = ("helpful", "harmful", "neutral")
 
 
@@ -67,7 +86,7 @@ class AceReader:
             if self._section not in self.reading.sections:
                 self.reading.sections.append(self._section)
             return
-        bullet = _BULLET.match(line)
+        bullet = _bullet(line)
         if bullet or _ALMOST.match(line):
             yield from self._close()
             self._begin(number, bullet)
@@ -95,11 +114,20 @@ class AceReader:
             kind=ItemKind.BULLET,
             section=self._section,
             text="",
-            id=bullet["id"].lower(),
+            id=self._own_id(number, bullet["id"]),
+            source_ids=(bullet["id"],) if not _ID.fullmatch(bullet["id"]) else (),
             helpful=counters["helpful"],
             harmful=counters["harmful"],
             line=number,
         )
+
+    def _own_id(self, number: int, given: str) -> str | None:
+        if _ID.fullmatch(given):
+            return given.lower()
+        self._fault(
+            number, f"[{given}] is no id here (letters and digits, '-', digits): it gets one of ours", taken=True
+        )
+        return None
 
     def _counters(self, number: int, text: str) -> dict[str, int] | None:
         """The counters of a bullet, or None once the reason why they cannot be read is noted."""
@@ -124,27 +152,40 @@ class AceReader:
     def _close(self, *, before_frame: bool = False) -> Iterator[ItemDraft]:
         """Ends the open bullet; blank lines at its end are its own, unless a section or the end of the text follows."""
         draft, self._open = self._open, None
-        if draft is None or draft.id is None:
+        if draft is None:
             return
+        name = draft.id or draft.source_ids[0]
         while before_frame and len(self._lines) > 1 and not self._lines[-1].strip():
             self._lines.pop()
         text = "\n".join(self._lines)
         if not text.strip():
-            self._fault(draft.line, f"{draft.id} has no text")
-        elif draft.id in self._seen:
-            same = self._seen[draft.id] == text
+            self._fault(draft.line, f"{name} has no text")
+        elif name in self._seen:
+            same = self._seen[name] == text
             reason = "repeats a bullet above" if same else "is used twice with different texts; the first one is kept"
-            self._fault(draft.line, f"{draft.id} {reason}")
+            self._fault(draft.line, f"{name} {reason}")
         else:
-            self._seen[draft.id] = text
+            self._seen[name] = text
             if draft.section not in self.reading.sections:
                 self.reading.sections.append(draft.section)
             draft.text = text
+            if draft.id is None:
+                draft.provenance = {"origin": ORIGIN, "file": self.reading.file}
             self._read_any = True
             yield draft
 
     def _fault(self, line: int, reason: str, *, taken: bool = False) -> None:
         self.reading.faults.append(LineFault(self.reading.file, line, reason, taken=taken))
+
+
+def _bullet(line: str) -> re.Match[str] | None:
+    """A line that begins a bullet, with its id, what stands where counters do, and its text."""
+    bullet = _BULLET.match(line)
+    if bullet and not _COUNTED.match(bullet["counters"]):
+        bullet = None  # the ' :: ' belongs to the text of a bullet without counters
+    if bullet is None and not _ALMOST.match(line):
+        bullet = _PLAIN.match(line)
+    return bullet or _FOREIGN.match(line)
 
 
 def guarded(text: str) -> str:

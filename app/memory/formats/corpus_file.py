@@ -24,6 +24,7 @@ class FrontMatter(ItemLine):
     kernel_source: str | None = Field(default=None, exclude=True)
     version: int | None = Field(default=None, exclude=True)
     source_hash: str | None = Field(default=None, exclude=True)
+    demotions: dict[str, dict[str, Any]] | None = Field(default=None, exclude=True)
     evidence: str | None = Field(default=None, max_length=300, description="Where the advice was measured or found.")
     language: str | None = Field(default=None, description="triton or cuda; read off the code when left out.")
     entry_point: str | None = Field(default=None, description="Class that the kernel defines.")
@@ -68,6 +69,6 @@ def read(content: str, provenance: dict[str, Any]) -> ItemDraft:
 def schema() -> dict[str, Any]:
     """JSON schema of the front matter; bullets/schema.json is this, and a test compares."""
     written = FrontMatter.model_json_schema()
-    for name in ("text", "kernel_source", "type", "version", "source_hash"):
+    for name in ("text", "kernel_source", "type", "version", "source_hash", "demotions"):
         written["properties"].pop(name, None)
     return written

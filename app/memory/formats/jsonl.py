@@ -83,7 +83,7 @@ def write(corpus: Corpus, past: Past) -> Iterator[str]:
     for (source, problem_id), item_ids in corpus.rankings.items():
         yield _dumped(RankingLine(source=source, problem=problem_id, item_ids=list(item_ids)))
     for run in past.runs:
-        yield _dumped(RunLine(**_fields(run)))
+        yield _dumped(RunLine(**{name: getattr(run, name) for name in RunLine.model_fields if name != "type"}))
     for place, phrase in corpus.wording.items():
         yield _dumped(WordingLine(place=place, phrase=phrase))
 
@@ -102,7 +102,8 @@ def _take(line: Line, number: int, draft: DocumentDraft) -> None:
         case RankingLine():
             draft.rankings.append(RecordedRanking(line.source, line.problem, tuple(line.item_ids)))
         case RunLine():
-            draft.runs.append(Run(**{**values, "state": line.state.value}))
+            plain = {"state": line.state.value, "verdict": line.verdict.value, "reason": line.reason.value}
+            draft.runs.append(Run(**{**values, **plain}))
         case WordingLine():
             draft.wording[line.place] = line.phrase
         case RevisionLine():

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from app.vocabulary import ItemKind, ItemStatus, RunState
+from app.vocabulary import ItemKind, ItemStatus, OrderReason, RunState, Verdict
 
 
 class _Line(BaseModel):
@@ -69,6 +69,7 @@ class ItemLine(_Line):
     claim_rank: int | None = Field(default=None, ge=1)
     writer: str | None = Field(default=None, max_length=100)
     applies_when: dict[str, Any] | None = None
+    demotions: dict[str, dict[str, Any]] | None = None
     provenance: dict[str, Any] = Field(default_factory=dict)
     kernel_source: str | None = Field(default=None, max_length=1_000_000)
 
@@ -101,13 +102,26 @@ class RunLine(_Line):
     type: Literal["run"] = "run"
     id: str = Field(min_length=1, max_length=64)
     item_id: str
-    state: RunState = RunState.FINISHED
+    state: Literal[RunState.FINISHED] = RunState.FINISHED
     hardware: str = Field(min_length=1, max_length=100)
-    verdict: str | None = None
+    verdict: Verdict
     speedup: Speedup | None = None
     figures: dict[str, Any] | None = None
     fingerprint: dict[str, Any] | None = None
+    content_hash: str | None = Field(default=None, max_length=64)
+    reason: OrderReason = OrderReason.REQUEST
+    actor: str | None = Field(default=None, max_length=200)
+    attempts: int = Field(default=0, ge=0)
+    worker: str | None = Field(default=None, max_length=200)
+    queued_at: datetime | None = None
+    started_at: datetime | None = None
     finished_at: datetime | None = None
+
+    @model_validator(mode="after")
+    def _figure_fits_verdict(self) -> Self:
+        if self.speedup is not None and not self.verdict.is_success:
+            raise ValueError(f"a run that is {self.verdict} carries no speedup")
+        return self
 
 
 class WordingLine(_Line):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ class CompiledItems:
     """Arrays over N items, and over the distinct sets of conditions they share.
 
     `condition` (N,) numbers an item's set; `by_condition` (N,) lists the items set by set, set u at
-    ``by_condition[starts[u]:starts[u + 1]]``. `covers` is (terms, N) uint8: how far an item's own operations stand
-    for each vocabulary term, in 1/255. `strong` and `regimes` are (width, N) padded numbers.
+    ``by_condition[starts[u]:starts[u + 1]]``. `reader` is 1 unless the asking reader voted against an item.
+    `covers` is (terms, N) uint8: how far an item's own operations stand
+    for each vocabulary term, in 1/255. `strong` and `regimes` are (N, width) padded numbers: what is read of one item
+    lies together in memory, which at 100,000 items is what counts.
     """
 
     ids: tuple[str, ...]
@@ -48,17 +50,34 @@ class CompiledItems:
     condition: Indices
     by_condition: Indices
     starts: Indices
-    strong: Indices
+    strong: NDArray[np.int16]
     strong_count: NDArray[np.float64]
-    regimes: Indices
+    regimes: NDArray[np.int16]
     covers: NDArray[np.uint8]
     rate: NDArray[np.float64]
     established: NDArray[np.float64]
     verification: NDArray[np.float64]
+    reader: NDArray[np.float64]
 
     def __len__(self) -> int:
         """Return the number of items N."""
         return len(self.ids)
+
+    def verified(self, rows: Indices, standings: NDArray[np.float64]) -> CompiledItems:
+        """Return the items with what was measured of some of them on the asker's hardware."""
+        verification = self.verification.copy()
+        verification[rows] = standings
+        return replace(self, verification=verification)
+
+    def read_by(self, rows: Indices, helpful: NDArray[np.float64], harmful: NDArray[np.float64]) -> CompiledItems:
+        """Return the items as a reader knows them that voted on some: what helped it counts for more in `rate`, what
+        did it harm is discounted in `reader`.
+        """
+        known = self.rate[rows]
+        own = counters.rate_of_reader(helpful, harmful, known)
+        rate, reader = self.rate.copy(), self.reader.copy()
+        rate[rows], reader[rows] = np.maximum(own, known), counters.dissent(own, known)
+        return replace(self, rate=rate, reader=reader)
 
 
 def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
@@ -81,14 +100,20 @@ def compile_items(items: Sequence[ItemFacts]) -> CompiledItems:
         condition=condition,
         by_condition=np.argsort(condition, kind="stable"),
         starts=np.concatenate([[0], np.cumsum(np.bincount(condition, minlength=len(sets)))]).astype(np.intp),
-        strong=np.ascontiguousarray(strong[:, record_of]),
+        strong=_by_item(strong, record_of),
         strong_count=counts(strong, numbering.terms)[record_of],
-        regimes=rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES).take(record_of, axis=1),
+        regimes=_by_item(rows([r.regimes for r in records], numbering.regimes, MAX_REGIMES), record_of),
         covers=np.ascontiguousarray(_covers(records, numbering, table)[:, record_of]),
         rate=counters.smoothed_rate(helpful, harmful),
         established=counters.establishment(helpful, harmful),
         verification=np.array([facts.verification for facts in items], dtype=np.float64),
+        reader=np.ones(len(items), dtype=np.float64),
     )
+
+
+def _by_item(numbered: Indices, record_of: Indices) -> NDArray[np.int16]:
+    """Return (width, records) numbers as (N, width), item by item."""
+    return np.ascontiguousarray(numbered.T.astype(np.int16)[record_of])
 
 
 def _covers(records: Sequence[AppliesWhen], numbering: Numbering, table: Table) -> NDArray[np.uint8]:

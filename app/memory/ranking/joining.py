@@ -9,7 +9,10 @@ from app.memory.ranking.compiled import CompiledItems
 from app.memory.ranking.conditions import Conditions
 
 _OVER_SETS = frozenset({"conditions", "condition", "by_condition", "starts"})
-"""Fields of compiled items that number sets of conditions; all others have one entry per item along their last axis."""
+"""Fields of compiled items that number sets of conditions; all others have one entry per item along an axis."""
+
+_BY_ITEM = frozenset({"strong", "regimes"})
+"""Fields whose first axis is that of the items; of the others it is the last one."""
 
 
 def joined(first: CompiledItems, second: CompiledItems) -> CompiledItems:
@@ -18,7 +21,9 @@ def joined(first: CompiledItems, second: CompiledItems) -> CompiledItems:
     condition = np.concatenate([first.condition, second.condition + sets])
     sizes = np.bincount(condition, minlength=sets + len(second.starts) - 1)
     values: dict[str, Any] = {
-        field.name: _appended(getattr(first, field.name), getattr(second, field.name))
+        field.name: _appended(
+            getattr(first, field.name), getattr(second, field.name), 0 if field.name in _BY_ITEM else -1
+        )
         for field in fields(CompiledItems)
         if field.name not in _OVER_SETS
     }
@@ -36,7 +41,7 @@ def joined(first: CompiledItems, second: CompiledItems) -> CompiledItems:
     )
 
 
-def _appended(left: Any, right: Any) -> Any:
+def _appended(left: Any, right: Any, axis: int = -1) -> Any:
     if isinstance(left, tuple):
         return (*left, *right)
-    return np.concatenate([left, right], axis=-1)
+    return np.concatenate([left, right], axis=axis)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.memory.ranking.similarity import Table, Vector, similarity_table
+from app.memory.ranking.similarity import HEAVY, Table, Vector, similarity_table
 from app.memory.task.profile import OperationUse, TaskProfile
 
 OPPOSITES = {"stride_1": "strided", "strided": "stride_1", "small_batch": "large_batch", "large_batch": "small_batch",
              "linear_reduction": "nonlinear_before_reduction", "nonlinear_before_reduction": "linear_reduction",
              "single_step": "time_loop", "time_loop": "single_step", "eval_mode_norm": "train_mode_norm"}  # fmt: skip
 FAMILY_POWER = 1.15
-DEEP_HEAVY = 0.7
+DEEPHEAVY = 0.7
 DEEP_PART = 0.65  # how far an item that serves as a part of a task serves a deep network
-PARTLY_HEAVY = 0.5  # the products inside attention or a gated recurrence are not what the task is about
+PARTLYHEAVY = 0.5  # the products inside attention or a gated recurrence are not what the task is about
 IMPLIED = 0.85  # certainty of the steps that a named block stands for
 ASSUMED = 0.75  # degree of a regime that usually holds; 0.5 is unknown
 OPERATION_EXCLUSION = 0.75  # an excluded operation costs less than an excluded regime
@@ -30,7 +30,6 @@ _KIND_FAMILY = {"normalisation": "norm", "pooling": "pooling", "reduction": "red
                 "special_matrix": "matmul", "loss": "loss", "recurrence": "rnn"}  # fmt: skip
 STRONG_SHARE = 0.8
 _POINTWISE = frozenset({"elementwise", "indexing", "layout"})
-_HEAVY = frozenset({"conv", "conv_transpose", "gemm", "depthwise_conv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +123,13 @@ def _heavy_terms(profile: TaskProfile, uses: Sequence[OperationUse], table: Tabl
     """Return how far each term names the task's own costly operation: 1 in a small task, less in a deep network."""
     deep = _is_deep(profile, uses)
     partly = profile.family == "attention" or bool({"lstm", "gru"} & set(profile.chain))
-    degree = PARTLY_HEAVY if partly else DEEP_HEAVY if deep else 1.0
-    convolutions = _HEAVY - {"gemm"}
+    degree = PARTLYHEAVY if partly else DEEPHEAVY if deep else 1.0
+    convolutions = HEAVY - {"gemm"}
     convolves = any(table.lexicon.kind(use.name) in convolutions for use in uses)
     kinds = {"gemm"} if profile.family in {"attention", "rnn", "matmul"} or not convolves else convolutions
     own = np.zeros(len(table.names), dtype=np.float32)
     own[[table.number[use.name] for use in uses if table.lexicon.kind(use.name) in kinds]] = degree
-    return np.where(np.isin(table.kinds, list(_HEAVY)), (table.stands_for * own).max(axis=1), 0.0).astype(np.float32)
+    return np.where(table.heavy, (table.stands_for * own).max(axis=1), 0.0).astype(np.float32)
 
 
 def _family(profile: TaskProfile, table: Table) -> Vector:
@@ -148,7 +147,7 @@ def _tail(uses: Sequence[OperationUse], table: Table) -> tuple[NDArray[np.intp],
     for use in uses:
         number = table.number[use.name]
         weights[number] = max(weights.get(number, 0.0), float(table.weight[number]) * use.certainty)
-    tail = {n: w for n, w in weights.items() if table.lexicon.kind(table.names[n]) not in _HEAVY} or weights
+    tail = {n: w for n, w in weights.items() if table.lexicon.kind(table.names[n]) not in HEAVY} or weights
     strong = {n: w for n, w in tail.items() if table.lexicon.kind(table.names[n]) not in _POINTWISE}
     soft = {n: w for n, w in tail.items() if n not in strong}
     if strong and soft:  # pools, norms and reductions set a task apart; its pointwise steps are much like any others

@@ -2,7 +2,7 @@
 
 Specific item:  family x required x anchor x excludes x keys x collapse x structure x foreign x regimes x counters
 Generic item:   generic x relevance x established
-Both:           x evidence x verification x understanding
+Both:           x evidence x reader x verification x understanding
 
 Every factor lies in [0, 1], so a factor is a discount with a reason. docs/retrieval.md explains each with an example.
 The factors of the first line up to `collapse` belong to a set of conditions and are computed once per distinct set;
@@ -173,13 +173,13 @@ def structure(items: CompiledItems, query: QueryVectors, rows: NDArray[np.intp],
 
 def foreign(items: CompiledItems, query: QueryVectors, rows: NDArray[np.intp]) -> Column:
     """Return a discount of up to 0.4 for normalisations, pools, reductions and the like that only the item has."""
-    missing: Column = query.missing.take(items.strong.take(rows, axis=1)).sum(axis=0).astype(np.float64)
+    missing: Column = query.missing.take(items.strong.take(rows, axis=0).T).sum(axis=0).astype(np.float64)
     return 1.0 - FOREIGN_COST * missing / (items.strong_count[rows] + 1.0)
 
 
 def regimes(items: CompiledItems, query: QueryVectors, rows: NDArray[np.intp]) -> Column:
     """Return from 0.7 to 1 how the item's regimes agree with those known of the task; 0.85 where none is known."""
-    signs = query.regime_sign.take(items.regimes.take(rows, axis=1))
+    signs = query.regime_sign.take(items.regimes.take(rows, axis=0).T)
     share: Column = (signs.sum(axis=0) / (1.0 + np.abs(signs).sum(axis=0))).astype(np.float64)
     return 1.0 - REGIME_SPAN * (1.0 - share) / 2
 
@@ -201,17 +201,20 @@ def item_factors(
         "established": np.where(generic, 0.5 + 0.5 * items.established[rows], 1.0),
         "counters": np.where(generic, 1.0, 1.0 - RATE_SPAN * (1.0 - items.rate[rows])),
         "evidence": _evidence(lexical, dense, rows),
-        "verification": items.verification[rows],
+        "reader": items.reader.take(rows),
+        "verification": items.verification.take(rows),
     }
 
 
 def _evidence(lexical: Column | None, dense: Column | None, rows: NDArray[np.intp]) -> Column:
     """Return ``1 - 0.12 (1 - e)``, e the mean of the word and sentence similarities that were given, each in [0, 1]."""
-    given = [np.clip(column[rows], 0.0, 1.0) for column in (lexical, dense) if column is not None]
+    given = [column.take(rows) for column in (lexical, dense) if column is not None]
     if not given:
         return np.ones(len(rows), dtype=np.float64)
-    mean: Column = np.mean(given, axis=0)
-    return 1.0 - EVIDENCE_SPAN * (1.0 - mean)
+    total = np.zeros(len(rows), dtype=np.float64)
+    for column in given:
+        total += np.minimum(np.maximum(column, 0.0), 1.0)
+    return 1.0 - EVIDENCE_SPAN * (1.0 - total / len(given))
 
 
 def understanding(confidence: float) -> float:

@@ -60,6 +60,7 @@ _IMAGE_NETWORKS = frozenset(
     {"conv_bn_relu_stack", "plain_cnn", "residual_block", "depthwise_separable_block", "inverted_residual_block",
      "squeeze_excite", "dense_block", "shuffle_unit", "inception_module", "fire_module", "unet_block"}
 )  # fmt: skip
+HEAVY = frozenset({"conv", "conv_transpose", "gemm", "depthwise_conv"})
 LIGHT = frozenset(
     {"scalar_multiply", "scalar_add", "bias_add", "residual_add", "dropout", "elementwise_multiply", "channel_scale"}
 )
@@ -81,6 +82,7 @@ class Table:
         for number, members in enumerate(self.members):
             self.stands_for[number, members] = 1.0
         self.weight: Vector = np.array([_weight(lexicon, name) for name in self.names], dtype=np.float32)
+        self.heavy = np.isin(self.kinds, list(HEAVY))
         self.blocks = np.array([lexicon.kind(name) == "network_block" for name in self.names])
         # terms that name one operation apart from the costly ones and the light steps: sharing one is no accident
         self.telling = np.array([_is_telling(lexicon, name) for name in self.names])

@@ -48,7 +48,7 @@ def _read_playbooks(seen: Observations, draft: DocumentDraft) -> None:
     for text in dict.fromkeys(seen.texts.get(Layout.PLAYBOOK, {}).values()):
         reader = AceReader(draft.file)
         for bullet in reader.read(text.split("\n")):
-            first = bullets.setdefault(bullet.id or "", bullet)
+            first = bullets.setdefault(bullet.id or bullet.source_ids[0], bullet)
             if first.text != bullet.text:
                 draft.faults.append(
                     LineFault(draft.file, 0, f"{bullet.id} differs between playbooks; the first counts")

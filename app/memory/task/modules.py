@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from app.memory.task.values import UNKNOWN, Class, Function, Instance, Scope, Sh
 
 MAX_SOURCE_BYTES = 1_000_000
 MAX_NODES = 60_000
+NODES_PER_CHARACTER = 4  # no syntax tree has more: a name of one letter beside its separator makes three
 MAX_BRACKETS = 80
+_BRACKET = re.compile(r"[\[({\])}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +79,18 @@ def parse(source: str) -> tuple[ast.Module | None, str]:
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None, "code is not Python"
-    if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+    if NODES_PER_CHARACTER * len(source) > MAX_NODES and sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         return None, "code has too many parts"
     return tree, ""
 
 
 def _bracket_depth(source: str) -> int:
     depth = deepest = 0
-    for character in source:
-        if character in "([{":
+    for bracket in _BRACKET.findall(source):
+        if bracket in "([{":
             depth += 1
             deepest = max(deepest, depth)
-        elif character in ")]}":
+        else:
             depth = max(depth - 1, 0)
     return deepest
 

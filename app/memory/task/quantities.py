@@ -31,6 +31,11 @@ class Quantities:
     tolerance: float | None
 
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
+NO_QUANTITIES = Quantities((), _NONE, _NONE, _NONE, _NONE, _NONE, None, None)
+"""What an empty text says."""
+
+
 def read_quantities(text: str, lexicon: Lexicon) -> Quantities:
     """Read the numbers and conditions of a normalised text (see `lexicon.words.normalise`)."""
     shapes = tuple(sorted(_shapes(text), key=prod, reverse=True))

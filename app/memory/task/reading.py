@@ -14,7 +14,7 @@ from app.memory.task.families import dominant_operation, family_of_name, family_
 from app.memory.task.names import read_problem_name
 from app.memory.task.profile import MAX_OPERATIONS, Evidence, OperationUse, Shape, TaskProfile
 from app.memory.task.prose import ProseReading, read_prose
-from app.memory.task.quantities import Quantities, read_quantities
+from app.memory.task.quantities import NO_QUANTITIES, Quantities, read_quantities
 from app.memory.task.regimes import derive_regimes, usual_regimes
 from app.memory.task.separation import separate
 
@@ -68,12 +68,11 @@ def read_task(
     prose, embedded_code = separate(text or "")
     source = code or embedded_code
     reading = read_code(source) if source and source.strip() else None
-    words = read_prose(prose, lexicon)
-    quantities = read_quantities(normalise(prose), lexicon)
+    quantities = read_quantities(normalise(prose), lexicon) if prose else NO_QUANTITIES
     if reading is not None and reading.operations:
         profile = _from_code(reading, quantities, lexicon)
     else:
-        profile = _from_words(words, quantities, embed, lexicon)
+        profile = _from_words(read_prose(prose, lexicon), quantities, embed, lexicon)
         if reading is not None:
             profile = replace(
                 profile, evidence=(*profile.evidence, Evidence("code", reading.note or "no operation found"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from random import Random
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from app.memory.ranking import DEFAULT_THRESHOLD, CompiledItems, ItemFacts, comp
 from app.memory.ranking.counters import smoothed_rate
 from app.memory.task import read_task
 from tests.unit.memory.conftest import CONV_CHAIN, RECORDS, TRANSPOSED
+from tests.unit.memory.plain_scoring import PlainScorer
 
 OPERATIONS = sorted(load_lexicon().operations)
 REGIMES = sorted(load_lexicon().regimes)
@@ -60,6 +62,47 @@ def test_pruning_by_bounds_changes_nothing(found: list[AppliesWhen], query: str)
     few = rank(profile, items, top_k=7, threshold=0.0).hits
     everything = rank(profile, items, top_k=1500, threshold=0.0).hits
     assert [(hit.id, hit.score) for hit in few] == [(hit.id, hit.score) for hit in everything[:7]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(records, min_size=1, max_size=12), queries, st.integers(0, 3), st.randoms(use_true_random=False))
+def test_the_fast_ranking_is_the_formula_item_by_item(
+    found: list[AppliesWhen], query: str, evidence: int, draw: Random
+) -> None:
+    facts = [
+        ItemFacts(f"i{n:02d}", record, draw.randint(0, 9), draw.randint(0, 9), draw.choice([1.0, 0.5]))
+        for n, record in enumerate(found)
+    ]
+    columns = [np.array([draw.uniform(-0.2, 1.1) for _ in found]) for _ in range(2)]
+    given = {name: columns[n] for n, name in enumerate(("lexical", "dense")) if evidence >> n & 1}
+    profile = read_task(query, None)
+    plain = PlainScorer(profile)
+    expected = {
+        one.id: plain.score(one, [float(column[n]) for column in given.values()]) for n, one in enumerate(facts)
+    }
+    ranking = rank(profile, compile_items(facts), threshold=0.0, top_k=20, **given)
+    assert {hit.id: hit.score for hit in ranking.hits} == pytest.approx(expected, abs=1e-6)
+    first = [hit.score for hit in ranking.hits]
+    assert first == sorted(first, reverse=True)
+
+
+def test_any_filter_and_any_number_of_hits_give_the_head_of_the_whole_ranking() -> None:
+    draw = Random(4)
+    facts = [
+        ItemFacts(f"i{n:05d}", RECORDS[draw.choice(sorted(RECORDS))], draw.randint(0, 40), draw.randint(0, 40))
+        for n in range(6000)
+    ]
+    items = compile_items(facts)
+    profile = read_task("conv2d hardswish relu", None)
+    for share in (1.0, 0.9, 0.001):
+        allowed = np.array([draw.random() < share for _ in facts])
+        whole = [hit for hit in rank(profile, items, threshold=0.0, top_k=6000).hits if allowed[hit.index]]
+        for top_k in (1, 10, 700):
+            part = rank(profile, items, threshold=0.0, top_k=top_k, allowed=allowed)
+            assert [(hit.id, hit.score) for hit in part.hits] == [(hit.id, hit.score) for hit in whole[:top_k]]
+            assert part.total_candidates == int(allowed.sum())
+            high = rank(profile, items, threshold=0.4, top_k=top_k, allowed=allowed)
+            assert [hit.id for hit in high.hits] == [hit.id for hit in whole[:top_k] if hit.score >= 0.4]
 
 
 def test_the_item_about_the_asked_chain_comes_first(items: CompiledItems) -> None:

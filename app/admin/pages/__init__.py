@@ -1,0 +1,1 @@
+"""The pages of the desk, one subject a module: parse, call one service, render."""
