@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter, Query, status
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field
 
 from app.api.deps import DatabaseDep, ServicesDep
@@ -176,7 +176,7 @@ def get_night(database: DatabaseDep, date: NightDate) -> NightOut:
 def get_night_report(database: DatabaseDep, date: NightDate, format: Literal["html", "json"] = "html") -> Any:
     """A night as a page with its plots, or as JSON with the figures behind them."""
     report = reporting.report_of(database, date)
-    return report.content if format == "json" else HTMLResponse(reporting.as_html(report))
+    return JSONResponse(report.content) if format == "json" else HTMLResponse(reporting.as_html(report))
 
 
 def _plain(run: Run) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _plots(report: Mapping[str, Any]) -> Iterable[str]:
             title = f"Claimed and measured speedup on {hardware}"
             yield _figure(scatter(dots, title, "claimed speedup over eager (ratio)", "measured speedup (ratio)"))
         else:
-            yield f"<p>No figure was measured on {escape(hardware)}, so there is nothing to plot for it.</p>"
+            yield f"<p>No kernel that claims a speedup was timed on {escape(hardware)}: no plot of claims.</p>"
     for entry in report["over_time"]:
         labels = [point["at"][:10] for point in entry["points"]]
         dots = [Dot(n, p["speedup"], p["at"], p["low"], p["high"]) for n, p in enumerate(entry["points"])]

@@ -87,21 +87,7 @@ def summary_of(
     """
     quarantine = quarantined(runs, complaints_of)
     noise = noise_of(runs)
-    lists: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("verified", "new", "regressed", "recovered", "doubtful", "failed", "unjudged")
-    }
-    for hardware, chosen in plan["due"].items():
-        for entry in chosen:
-            item_id, problem = entry["item_id"], entry["problem"]
-            if is_quarantined((hardware, problem), quarantine):
-                continue
-            told = _telling(runs, hardware, item_id)
-            known = plan["before"][hardware].get(item_id)
-            line = _line(entry, hardware, known, told)
-            earlier = before.get(known["run"]) if known else None
-            is_demoted = hardware in demoted.get(item_id, ())
-            for name in _kinds(told, known, earlier, is_demoted, noise.get((hardware, problem), 0.0)):
-                lists[name].append(line)
+    lists = _listed(plan, runs, before, demoted, quarantine, noise)
     faults = [run for run in runs if run.verdict is not None and _verdict(run).is_infrastructure]
     return {
         **lists,
@@ -120,6 +106,33 @@ def summary_of(
             "runs": len(runs),
         },
     }
+
+
+def _listed(
+    plan: Mapping[str, Any],
+    runs: Sequence[Run],
+    before: Mapping[str, Run],
+    demoted: Mapping[str, Iterable[str]],
+    quarantine: Mapping[Place, Sequence[str]],
+    noise: Mapping[Place, float],
+) -> dict[str, list[dict[str, Any]]]:
+    """The kernels of a summary by what became of them."""
+    lists: dict[str, list[dict[str, Any]]] = {
+        name: [] for name in ("verified", "new", "regressed", "recovered", "doubtful", "failed", "unjudged")
+    }
+    for hardware, chosen in plan["due"].items():
+        for entry in chosen:
+            item_id, problem = entry["item_id"], entry["problem"]
+            if is_quarantined((hardware, problem), quarantine):
+                continue
+            told = _telling(runs, hardware, item_id)
+            known = plan["before"][hardware].get(item_id)
+            line = _line(entry, hardware, known, told)
+            earlier = before.get(known["run"]) if known else None
+            is_demoted = hardware in demoted.get(item_id, ())
+            for name in _kinds(told, known, earlier, is_demoted, noise.get((hardware, problem), 0.0)):
+                lists[name].append(line)
+    return lists
 
 
 def _kinds(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.errors import EditedBundle, InvalidInput, UnreadableImport
+from app.memory.identity import content_hash
 from app.records import Item, Problem, Run
 from app.services.settling import settle
 from app.services.verifying import stored_run
@@ -89,23 +90,25 @@ def _checked(
     if item is None:
         raise EditedBundle(f"There is no kernel {work.item_id} here: the bundle is of another playbook.")
     run = _arrived(item, record)
-    apart = _changed_since(session, item, work)
-    if apart:
-        done.apart[item.id] = apart
-        return _kept_apart(run, apart)
-    return run
-
-
-def _changed_since(session: Session, item: Item, work: Work) -> str:
-    """Why the run is of another state of the kernel than the present one; empty where it is of the present one."""
     if item.source_problem != work.problem_id:
-        return f"the kernel belonged to {work.problem_id} when it was exported, now to {item.source_problem}"
+        moved = f"the kernel belonged to {work.problem_id} when it was exported, now to {item.source_problem}"
+        done.apart[item.id] = moved
+        return _kept_apart(run, moved)
+    code, since = _judged_code(session, item, work)
+    if since:
+        done.apart[item.id] = since
+    # A run of code that the kernel no longer has says nothing of it: its hash tells.
+    return replace(run, content_hash=content_hash(code))
+
+
+def _judged_code(session: Session, item: Item, work: Work) -> tuple[str, str]:
+    """The code that was judged, and why it is not the kernel's present one; empty where it is."""
     if item.kernel is not None and _code_hash(item.kernel.source) == work.candidate_sha256:
-        return ""
+        return item.kernel.source, ""
     for revision in history.revisions(session, item.id):
         source = revision.state.get("kernel_source")
         if source and _code_hash(source) == work.candidate_sha256:
-            return f"the code is that of version {revision.version}, the kernel is at version {item.version}"
+            return source, f"the code is that of version {revision.version}, the kernel is at version {item.version}"
     raise EditedBundle(f"The code that was judged as {item.id} is no code that this kernel ever had.")
 
 
@@ -124,11 +127,11 @@ def _arrived(item: Item, record: RunRecord) -> Run:
 
 
 def _kept_apart(run: Run, reason: str) -> Run:
-    """A run of former code, kept whole under a verdict that says nothing about the kernel as it is."""
+    """A run on another problem, kept whole under a verdict that says nothing about the kernel as it is."""
     kept = {
         "detail": reason,
-        "flags": ["of_former_code"],
-        "of_former_code": {"verdict": run.verdict, **(run.figures or {})},
+        "flags": ["on_former_problem"],
+        "on_former_problem": {"verdict": run.verdict, **(run.figures or {})},
     }
     return replace(run, verdict=Verdict.CANCELLED.value, speedup=None, figures=kept, content_hash=None)
 

@@ -11,12 +11,11 @@ from app.models.columns import UtcDateTime
 from app.records import Run
 from app.store.items import Page
 from app.store.rows import item_of
-from app.vocabulary import ItemStatus, KernelLanguage, RunState, Verdict
+from app.store.runs import run_of, telling
+from app.vocabulary import ItemStatus, KernelLanguage
 
 _NOT_YET = datetime(9999, 1, 1, tzinfo=UTC)
 """Stands for the end of a run that has not ended, so that such runs come first."""
-
-_SAYS_NOTHING = [verdict.value for verdict in Verdict if verdict.is_infrastructure]
 
 
 def page(
@@ -59,18 +58,11 @@ def with_code(session: Session, content_hash: str) -> tuple[str, str | None] | N
 
 
 def latest_runs(session: Session, item_ids: Iterable[str]) -> Mapping[str, Mapping[str, Run]]:
-    """Item id -> hardware -> latest finished run that says something of the kernel."""
-    table = VerificationRunRow
-    query = (
-        select(table)
-        .where(col(table.item_id).in_(list(item_ids)), table.state == RunState.FINISHED)
-        .where(col(table.verdict).not_in(_SAYS_NOTHING))
-        .order_by(col(table.finished_at))
-    )
+    """Item id -> hardware -> latest finished run that says something of the kernel as it is now."""
     latest: dict[str, dict[str, Run]] = {}
-    for row in session.exec(query):
-        if row.item_id is not None:
-            latest.setdefault(row.item_id, {})[row.hardware] = Run(**row.model_dump())
+    for run in telling(session, item_ids=item_ids):
+        if run.item_id is not None:
+            latest.setdefault(run.item_id, {})[run.hardware] = run
     return latest
 
 
@@ -87,4 +79,4 @@ def runs_page(session: Session, item_id: str, *, after: str | None, limit: int) 
         moment = literal(last.finished_at or _NOT_YET, UtcDateTime)
         query = query.where(or_(ended < moment, and_(ended == moment, col(table.id) > last.id)))
     total = session.exec(select(func.count()).select_from(table).where(of_kernel)).one()
-    return [Run(**row.model_dump()) for row in session.exec(query.limit(limit))], total
+    return [run_of(row) for row in session.exec(query.limit(limit))], total

@@ -11,6 +11,7 @@ import torch
 
 from app.verification.audit import Audit
 from app.verification.exchange import ByteStream, Chunk, allocate, from_tree, specs_of, to_tree
+from app.verification.free_memory import FreeMemory
 from app.verification.interpreter import install_shims, loop_range
 from app.verification.kernel_names import OPAQUE_EXTENSION
 from app.verification.launches import Launches, poison
@@ -34,6 +35,7 @@ class CandidateProcess:
         self.has_triton = _is_installed("triton")
         self.shims = [] if on_gpu else install_shims()
         self.stopwatch = Stopwatch(self.device) if on_gpu else None
+        self.free_memory = FreeMemory() if on_gpu else None
         self.profiler = Profiler() if on_gpu else None
         self.incoming: list[torch.Tensor] = []
         self.inputs: list[torch.Tensor] = []
@@ -42,8 +44,8 @@ class CandidateProcess:
         self.raw_tensors: list[torch.Tensor] = []
         self.outputs: list[torch.Tensor] = []
         self.timed: TimedInputs | None = None
-        guarded: list[object] = [value for value in (self.stopwatch, self.profiler, self.launches) if value is not None]
-        self.audit = Audit(guarded)
+        tools = (self.stopwatch, self.free_memory, self.profiler, self.launches)
+        self.audit = Audit([tool for tool in tools if tool is not None])
 
     def hello(self) -> dict[str, Any]:
         """That the process is up: its device, whether triton is there, and which shims were put in place."""
@@ -224,11 +226,18 @@ class CandidateProcess:
         return {t.numel() * t.element_size() for t in (*self.outputs, *self.inputs)}
 
     def _poison_free_memory(self, sizes: set[int]) -> None:
-        """Leave 0xFF bytes in freed blocks of these sizes, so that memory nobody wrote cannot look right."""
+        """Leave 0xFF bytes in free memory, so that what nobody wrote cannot look right: on the GPU in all that the
+        allocator keeps, on the CPU in freed blocks of these sizes."""
         self.outputs, self.stream = [], ByteStream([])
-        held = [torch.empty(size, dtype=torch.uint8, device=self.device) for size in sizes for _ in range(2) if size]
-        for block in held:
-            poison(block)
+        _poison_blocks(sizes, self.device)
+        if self.free_memory is not None:
+            self.free_memory.poison()
+
+
+def _poison_blocks(sizes: set[int], device: torch.device) -> None:
+    """Allocate, fill and free two blocks of each size, so that the allocator has them to give."""
+    for block in [torch.empty(size, dtype=torch.uint8, device=device) for size in sizes for _ in range(2) if size]:
+        poison(block)
 
 
 def _import_source(source: str, interpreted: bool) -> Any:

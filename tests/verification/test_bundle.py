@@ -18,7 +18,7 @@ from app.errors import Conflict, EditedBundle, InvalidInput, UnreadableImport
 from app.retrieval.hashing import HashingEmbedder
 from app.services import curation
 from app.services.bundle_export import export_bundle
-from app.services.bundle_import import Imported, import_bundle
+from app.services.bundle_import import import_bundle
 from app.services.curation import Curator
 from app.settings import Settings
 from app.store import corpus, facts, items
@@ -195,27 +195,28 @@ def edited_kernel(database: Database, item_id: str, **changes: Any) -> None:
     curation.edit(curator, item_id, item.version, changes or {"kernel_source": item.kernel.source + "\n# faster\n"})
 
 
-def kept_apart(database: Database, bundle: Path) -> Imported:
-    done = import_bundle(database, bundle)
-    (run,) = stored(database)
-    assert (run.verdict, run.speedup) == ("cancelled", None)
-    assert run.figures["of_former_code"]["evidence"]
-    assert run.figures["of_former_code"]["verdict"] == "verified"
-    with database.read() as session:
-        assert corpus.facts(session).measurements == {}
-    return done
-
-
-def test_a_run_of_code_that_was_changed_since_is_kept_apart_and_reported(starter: Database, bundle: Path) -> None:
+def test_a_run_of_code_that_was_changed_since_is_kept_reported_and_counts_for_nothing(
+    starter: Database, bundle: Path
+) -> None:
     item_id = kernel_of(starter)
     edited_kernel(starter, item_id)
-    assert "code is that of version 1, the kernel is at version 2" in kept_apart(starter, bundle).apart[item_id]
+    done = import_bundle(starter, bundle)
+    assert "code is that of version 1, the kernel is at version 2" in done.apart[item_id]
+    (run,) = stored(starter)
+    assert (run.verdict, bool(run.figures["evidence"])) == ("verified", True)
+    with starter.read() as session:
+        assert corpus.facts(session).measurements == {}
 
 
 def test_a_run_of_another_problem_than_the_kernel_has_now_is_kept_apart(starter: Database, bundle: Path) -> None:
     item_id = kernel_of(starter)
     edited_kernel(starter, item_id, source_problem="rms_norm_residual")
-    assert "belonged to softmax_temperature" in kept_apart(starter, bundle).apart[item_id]
+    assert "belonged to softmax_temperature" in import_bundle(starter, bundle).apart[item_id]
+    (run,) = stored(starter)
+    assert (run.verdict, run.speedup) == ("cancelled", None)
+    assert run.figures["on_former_problem"]["verdict"] == "verified"
+    with starter.read() as session:
+        assert corpus.facts(session).measurements == {}
 
 
 def test_a_bundle_of_another_playbook_is_refused(database: Database, bundle: Path) -> None:
