@@ -7,7 +7,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := app eval tests migrations playbook_client examples
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-gpu sandbox browser check docs bench fmt clean
+.PHONY: help serve test test-gpu sandbox browser check docs bench soak audit fmt clean
 
 # Lists the targets.
 help:
@@ -57,6 +57,16 @@ bench: $(VENV)/bench.stamp
 docs: $(VENV)/test.stamp
 	$(BIN)/python -m tests.docs.generate
 	$(BIN)/mkdocs build --strict --quiet
+
+# Puts a server under load for 30 minutes, then kills one under load twenty times; MINUTES=5 makes it shorter.
+soak: $(VENV)/test.stamp
+	$(BIN)/python -m eval.soak --minutes $(or $(MINUTES),30)
+	PLAYBOOK_KILL_ROUNDS=20 $(BIN)/python -m pytest --timeout 1800 tests/security/test_faults.py -k kill_9
+
+# Looks for packages with known faults, and for secrets among the files.
+audit: $(VENV)/test.stamp
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict --progress-spinner off
+	$(BIN)/python -m pytest tests/security/test_secrets.py
 
 # Formats the code and mends what ruff can mend.
 fmt: $(VENV)/test.stamp

@@ -33,7 +33,16 @@ class Measured:
         return {**figures, "queries_per_second": rate, "queries": len(self.latencies), "faults": self.faults}
 
 
-def load(port: int, path: str, bodies: Iterable[Body], *, clients: int, seconds: float, most: int) -> Measured:
+def load(
+    port: int,
+    path: str,
+    bodies: Iterable[Body],
+    *,
+    clients: int,
+    seconds: float,
+    most: int,
+    headers: Mapping[str, str] | None = None,
+) -> Measured:
     """Posts bodies to 127.0.0.1 until `most` were answered, the bodies or the seconds ran out."""
     waiting = _Shared(bodies, most)
     latencies: list[float] = []
@@ -44,7 +53,7 @@ def load(port: int, path: str, bodies: Iterable[Body], *, clients: int, seconds:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         while time.perf_counter() < deadline and (body := waiting.take()) is not None:
             began = time.perf_counter()
-            status, _ = post(connection, path, body)
+            status, _ = post(connection, path, body, headers)
             latencies.append(time.perf_counter() - began)
             if status != 200:
                 faults.append(status)
@@ -59,10 +68,12 @@ def load(port: int, path: str, bodies: Iterable[Body], *, clients: int, seconds:
     return Measured(latencies, time.perf_counter() - began, len(faults))
 
 
-def post(connection: http.client.HTTPConnection, path: str, body: bytes | Body) -> tuple[int, bytes]:
+def post(
+    connection: http.client.HTTPConnection, path: str, body: bytes | Body, headers: Mapping[str, str] | None = None
+) -> tuple[int, bytes]:
     """Status and body of the answer to one POST."""
     sent = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection.request("POST", path, body=sent, headers={"Content-Type": "application/json"})
+    connection.request("POST", path, body=sent, headers={"Content-Type": "application/json", **(headers or {})})
     answer = connection.getresponse()
     return answer.status, answer.read()
 

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +28,22 @@ class Running:
     start_seconds: float
     """From the start of the process to its first `ready`."""
 
+    def resident_memory(self) -> float | None:
+        """Resident set of the process now, in megabytes; None where the system does not tell."""
+        kilobytes = self._status("VmRSS")
+        return None if kilobytes is None else round(kilobytes / 1024, 1)
+
     def peak_memory(self) -> int | None:
         """Largest resident set of the process so far, in bytes; None where the system does not tell."""
+        kilobytes = self._status("VmHWM")
+        return None if kilobytes is None else kilobytes * 1024
+
+    def _status(self, field: str) -> int | None:
         try:
             lines = Path(f"/proc/{self.process_id}/status").read_text(encoding="utf-8").splitlines()
         except OSError:
             return None
-        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), None)
+        return next((int(line.split()[1]) for line in lines if line.startswith(field)), None)
 
 
 @contextmanager
@@ -45,8 +54,8 @@ def server(var: Path, embedder: str) -> Iterator[str]:
 
 
 @contextmanager
-def running(var: Path, embedder: str) -> Iterator[Running]:
-    """A server over the database in `var`, ready to answer."""
+def running(var: Path, embedder: str, more: Mapping[str, str] | None = None) -> Iterator[Running]:
+    """A server over the database in `var`, ready to answer; `more` joins its environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -54,7 +63,7 @@ def running(var: Path, embedder: str) -> Iterator[Running]:
     process = subprocess.Popen(
         [sys.executable, "-m", "app.cli.main", "serve", "--port", str(port)],
         cwd=ROOT,
-        env={**os.environ, **environment(var, embedder), "PLAYBOOK_LOG_LEVEL": "error"},
+        env={**os.environ, **environment(var, embedder), "PLAYBOOK_LOG_LEVEL": "error", **(more or {})},
     )
     url = f"http://127.0.0.1:{port}"
     try:

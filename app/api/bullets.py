@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Query, status
 from pydantic import BaseModel, Field, model_validator
@@ -11,7 +11,7 @@ from app.api.deps import CuratorDep, DatabaseDep
 from app.api.guard import CURATES, READS, CallerDep, require
 from app.api.problem_details import answers
 from app.api.schemas import CounterEventOut, ItemOut, Listing, Request, RevisionOut
-from app.api.texts import CodeText, ItemText, Name, Note
+from app.api.texts import CodeText, ItemText, JsonObject, Name, Note
 from app.services import curation, listing
 from app.vocabulary import ItemKind, ItemStatus, Scope
 
@@ -31,7 +31,7 @@ class ItemFields(Request):
     correctness: bool | None = None
     prohibition: bool | None = None
     text_without_figures: ItemText | None = None
-    applies_when: dict[str, Any] | None = None
+    applies_when: JsonObject | None = None
 
 
 class NewItem(ItemFields):
@@ -40,7 +40,7 @@ class NewItem(ItemFields):
     text: ItemText
     kind: ItemKind = ItemKind.BULLET
     kernel_source: CodeText | None = Field(default=None, description="The code of a kernel, and only of a kernel.")
-    provenance: dict[str, Any] | None = None
+    provenance: JsonObject | None = None
     proposed_by: Name | None = Field(default=None, description="The agent that proposes it; it then waits as pending.")
 
 

@@ -12,7 +12,7 @@ from app.api.deps import CuratorDep, DatabaseDep
 from app.api.guard import READS, CallerDep, require
 from app.api.problem_details import answers
 from app.api.schemas import ItemOut, Listing, Request, Speedup
-from app.api.texts import Clean, ItemText, Name, not_blank
+from app.api.texts import Clean, ItemText, JsonObject, Name, not_blank
 from app.records import Caller, Run
 from app.services import kernels
 from app.services.kernels import AddedKernel, NewKernel, StandingKernel
@@ -36,7 +36,7 @@ class KernelIn(Request):
     entry_point: Name | None = Field(default=None, description="Read off the source; 422 where it contradicts.")
     section: Name | None = None
     claimed_speedup: ClaimedSpeedup | None = Field(default=None, description="Claimed speedup over eager (a ratio).")
-    provenance: dict[str, Any] | None = None
+    provenance: JsonObject | None = None
     proposed_by: Name | None = Field(default=None, description="The agent that proposes it; it then waits as pending.")
 
     def record(self, caller: Caller) -> NewKernel:

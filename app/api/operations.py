@@ -1,6 +1,6 @@
 """Routes of curator operations in batches."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -10,7 +10,7 @@ from app.api.deps import CuratorDep
 from app.api.guard import CURATES
 from app.api.problem_details import answers
 from app.api.schemas import ItemOut, Request
-from app.api.texts import CodeText, ItemText, Name, Note
+from app.api.texts import CodeText, ItemText, JsonObject, Name, Note
 from app.services import operations
 from app.services.operations import BatchResult, Operation
 from app.vocabulary import ItemKind, ItemStatus, OperationKind, Signal
@@ -25,7 +25,7 @@ class Add(ItemFields):
     text: ItemText
     kind: ItemKind = ItemKind.BULLET
     kernel_source: CodeText | None = None
-    provenance: dict[str, Any] | None = None
+    provenance: JsonObject | None = None
 
 
 class Update(ItemFields):

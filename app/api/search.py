@@ -9,7 +9,7 @@ from app.api.deps import ServicesDep
 from app.api.guard import READS
 from app.api.problem_details import answers
 from app.api.schemas import Request, Speedup, TaskIn
-from app.api.texts import Name, TaskText
+from app.api.texts import JsonObject, Name, TaskText
 from app.records import Task
 from app.services.ranking import Ranked, Wish
 from app.vocabulary import ItemKind
@@ -25,7 +25,7 @@ class SearchIn(Request):
     reader: Name | None = Field(default=None, description="The model that will read the items.")
     top_k: int = Field(default=10, ge=1, le=200)
     threshold: float | None = Field(default=None, ge=0, le=1, description="Lowest score; 0 filters nothing.")
-    filters: dict[str, Any] | None = Field(
+    filters: JsonObject | None = Field(
         default=None, examples=[{"kind": {"eq": "bullet"}, "helpful": {"gte": 3}}], description="See docs/retrieval.md."
     )
     token_budget: Annotated[int, Field(ge=1, le=10_000_000)] | None = None

@@ -92,7 +92,14 @@ def _baselines_of(reader: str, found: corpus.Facts) -> ReaderBaselines:
 
 def rows_of_csv(text: str) -> list[SoloRuns]:
     """Rows of a CSV with the columns problem, speedup and, if wanted, runs; InvalidInput names the lines at fault."""
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=None))
+    try:
+        return _checked_rows(reader)
+    except csv.Error as fault:
+        raise InvalidInput(f"line {reader.line_num + 1}: this is not CSV ({fault}).") from fault
+
+
+def _checked_rows(reader: "csv.DictReader[str]") -> list[SoloRuns]:
     columns = [name.strip().lower() for name in reader.fieldnames or ()]
     if not {"problem", "speedup"} <= set(columns) <= set(_COLUMNS):
         raise InvalidInput("The first line of the CSV names the columns: problem,speedup,runs (runs may be left out).")

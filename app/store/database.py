@@ -59,15 +59,17 @@ class Database:
 
         For the one question that every answer begins with; a session would cost more than the question.
         """
-        with explained(self.settings), closing(self.engine.raw_connection()) as connection:
-            cursor = connection.cursor()
-            try:
+        # A raw connection raises the driver's own faults, also where none can be made.
+        try:
+            with (
+                explained(self.settings),
+                closing(self.engine.raw_connection()) as connection,
+                closing(connection.cursor()) as cursor,
+            ):
                 cursor.execute(statement)
                 row = cursor.fetchone()
-            except self.engine.dialect.loaded_dbapi.Error as fault:
-                raise DatabaseUnavailable(_advice_on(str(fault), self.settings)) from fault
-            finally:
-                cursor.close()
+        except self.engine.dialect.loaded_dbapi.Error as fault:
+            raise DatabaseUnavailable(_advice_on(str(fault), self.settings)) from fault
         return row[0] if row else None
 
     def dispose(self) -> None:
