@@ -53,7 +53,7 @@ class Workplace:
             env=dict(self.variables),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=280,
             check=False,
         )
         assert done.returncode == 0, f"{block.page}:{block.line}\n{done.stdout}\n{done.stderr}"
