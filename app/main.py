@@ -50,7 +50,6 @@ _GUARDED = (
     operations,
     findings,
     facts,
-    runs,
     vocabulary,
     exchange,
     imports,
