@@ -94,6 +94,7 @@ def _gauges(found: Standing) -> Iterator[Metric]:
         "playbook_index_drift": ("Corpus versions that this process's snapshot is behind.", found.drift),
         "playbook_items_without_vector": ("Items that wait for their vector.", found.without_vector),
         "playbook_rankable_items": ("Items in the indexes of this process.", found.rankable),
+        "playbook_queue_age_seconds": ("How long the oldest ordered run has waited.", found.queue_seconds),
         "playbook_findings_open": ("Findings that nobody decided.", found.findings_open),
     }
     for name, (meaning, value) in plain.items():

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from app.errors import PlaybookError
 from app.retrieval.embedder import Embedder
 from app.services.catalog import Catalog
 from app.services.deriving import require_same_model
-from app.store import embeddings, migrations
+from app.store import embeddings, migrations, tallies
 from app.store.database import Database
 
 
@@ -26,6 +27,7 @@ def readiness(database: Database, embedder: Embedder, catalog: Catalog) -> list[
         _check("database", lambda: _answers(database)),
         _check("model", lambda: _same_model(database, embedder)),
         _check("index", lambda: _index(database, embedder, catalog)),
+        _check("queue", lambda: _queue(database)),
     ]
 
 
@@ -54,3 +56,13 @@ def _index(database: Database, embedder: Embedder, catalog: Catalog) -> str:
         waiting = len(embeddings.missing(session, embedder.model_id, 1000))
     kept = f"{len(snapshot.indexes)} items at corpus version {snapshot.version}, {waiting} without a vector"
     return f"{kept}, {drift} versions behind when asked"
+
+
+def _queue(database: Database) -> str:
+    """Tells only: a server can answer however long the queue is."""
+    with database.read() as session:
+        runs, oldest = tallies.runs(session), tallies.oldest_queued(session)
+    waiting = f"{runs[('queued',)]} runs queued, {runs[('running',)]} running"
+    if oldest is None:
+        return waiting
+    return f"{waiting}, the oldest has waited for {max(0, (datetime.now(UTC) - oldest).total_seconds()):.0f} s"

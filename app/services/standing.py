@@ -1,6 +1,7 @@
 """How the playbook stands, in numbers."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from app.retrieval.embedder import Embedder
 from app.services.catalog import Catalog
@@ -25,6 +26,8 @@ class Standing:
     items: Tally
     votes: Tally
     runs: Tally
+    queue_seconds: float
+    """How long the oldest order has waited; 0 where none waits."""
     verdicts: Tally
 
 
@@ -42,5 +45,11 @@ def standing(database: Database, embedder: Embedder, catalog: Catalog) -> Standi
             items=tallies.items(session),
             votes=tallies.votes(session),
             runs=tallies.runs(session),
+            queue_seconds=_waited(tallies.oldest_queued(session)),
             verdicts=tallies.verdicts(session),
         )
+
+
+def _waited(since: datetime | None) -> float:
+    """Seconds since then; never negative, though the clock may have jumped."""
+    return max(0.0, (datetime.now(UTC) - since).total_seconds()) if since is not None else 0.0

@@ -1,5 +1,7 @@
 """Numbers of rows by what they say, for those who watch over the playbook."""
 
+from datetime import datetime
+
 from sqlmodel import Session, col, func, select
 
 from app.models import FindingRow, ItemRow, VerificationRunRow
@@ -26,6 +28,12 @@ def runs(session: Session) -> Tally:
     query = select(VerificationRunRow.state, func.count()).group_by(col(VerificationRunRow.state))
     found = dict(session.exec(query).all())
     return {(state.value,): found.get(state.value, 0) for state in RunState}
+
+
+def oldest_queued(session: Session) -> datetime | None:
+    """When the run was ordered that has waited longest; None where none waits."""
+    query = select(VerificationRunRow.queued_at).where(VerificationRunRow.state == RunState.QUEUED)
+    return session.exec(query.order_by(col(VerificationRunRow.queued_at)).limit(1)).first()
 
 
 def verdicts(session: Session) -> Tally:

@@ -164,6 +164,7 @@ def test_readiness_tells_drift_migration_level_and_another_model(
     with database.write() as session:
         corpus.advance(session)
     told = guarded.get("/readyz").json()["checks"]
+    assert told["queue"] == "0 runs queued, 0 running"
     assert "1 versions behind when asked" in told["index"]
     assert "at migration" in told["database"]
     assert "0 versions behind" in guarded.get("/readyz").json()["checks"]["index"]
@@ -173,6 +174,24 @@ def test_readiness_tells_drift_migration_level_and_another_model(
     assert refused.status_code == 503
     assert "playbook reindex" in refused.json()["checks"]["model"]
     database.dispose()
+
+
+def test_readiness_and_metrics_tell_how_long_the_queue_has_waited(
+    guarded: TestClient, guarded_settings: Settings, keys: Keys
+) -> None:
+    database = Database(guarded_settings)
+    kernel = guarded.get("/v1/kernels", headers=keys(Scope.READ)).json()["items"][0]["id"]
+    ordered = guarded.post(
+        f"/v1/kernels/{kernel}/verify", json={"hardware": ["NVIDIA H200"]}, headers=keys(Scope.VERIFY, name="v")
+    )
+    assert ordered.status_code == 202, ordered.text
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE verification_run SET queued_at = '2026-01-01 00:00:00' WHERE state = 'queued'"
+        )
+    database.dispose()
+    assert "the oldest has waited for" in guarded.get("/readyz").json()["checks"]["queue"]
+    assert scraped(guarded, keys(Scope.READ, name="r"))["playbook_queue_age_seconds"] > 1000
 
 
 def test_the_dashboard_asks_only_for_series_that_there_are(guarded: TestClient, keys: Keys) -> None:
