@@ -2,20 +2,22 @@
 
     python examples/scripted_agent.py --url http://127.0.0.1:8080 [--gpu N]
 
-No model takes part: the kernel is in `online_softmax.py`. The kernel is judged by `playbook verify` on this machine, by
-Triton's interpreter unless a GPU is named; its settings lead to the database of the service.
+No model takes part: the kernel is in `online_softmax.py`. A worker on this machine judges it, by Triton's interpreter
+unless a GPU is named; the worker's settings have to lead to the database of the service.
 """
 
 import argparse
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from playbook_client import Context, Playbook
+from playbook_client import Context, InvalidRequest, Playbook, Run
 
 HERE = Path(__file__).resolve().parent
 PROBLEM = "softmax_temperature"
 READER = "scripted-agent"
+PATIENCE = 180.0
 ABOUT = "Softmax of logits divided by a temperature for rows of any length: two passes, maximum and sum kept online."
 
 
@@ -38,7 +40,7 @@ def main() -> None:
         print(f"   {kernel_item.id}: {kernel_item.status}")
 
         print("3. The protected evaluator judges it.")
-        judge(kernel.id, chosen.gpu)
+        judge(playbook, kernel.id, chosen.gpu)
         for run in playbook.kernel(kernel.id).measured:
             print(f"   on {run.hardware}: {run.verdict}" + (f", {run.speedup:.2f}x" if run.speedup else ""))
 
@@ -58,23 +60,40 @@ def main() -> None:
         assert kernel.id not in before.items
 
 
-def judge(kernel_id: str, gpu: int | None) -> None:
-    """Runs the evaluator here and keeps the run."""
-    device = ["--cpu"] if gpu is None else ["--gpu", str(gpu)]
-    folder = HERE.parent / "bullets" / "problems"
-    command = [
-        sys.executable,
-        "-m",
-        "app.cli.main",
-        "verify",
-        "--kernel",
-        kernel_id,
-        "--problems",
-        str(folder),
-        *device,
-    ]
-    done = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=True)
-    print(f"   {done.stdout.strip()}")
+def judge(playbook: Playbook, kernel_id: str, gpu: int | None) -> None:
+    """Orders a run, and plays the worker that takes it; in a fleet, one is at work on each GPU already."""
+    device = "cpu" if gpu is None else str(gpu)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "app.cli.main", "worker", "--gpu", device],
+        cwd=HERE.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        run = ordered(playbook, kernel_id, "cpu-interpreter" if gpu is None else None)
+        print("   a run is ordered")
+        until = time.monotonic() + PATIENCE
+        while run.state != "finished" and time.monotonic() < until and worker.poll() is None:
+            time.sleep(0.5)
+            run = playbook.run(run.id)
+        print(f"   the run is {run.state}: {run.verdict}")
+    finally:
+        worker.terminate()
+        worker.wait(timeout=PATIENCE)
+
+
+def ordered(playbook: Playbook, kernel_id: str, hardware: str | None) -> Run:
+    """An order for that hardware, or for whatever hardware the workers have, as soon as one has said what it has."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            (run,) = playbook.verify_kernel(kernel_id, [hardware] if hardware else [])
+        except InvalidRequest:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.5)
+        else:
+            return run
 
 
 def show(context: Context) -> None:

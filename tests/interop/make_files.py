@@ -16,6 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+os.environ["MEM0_TELEMETRY"] = "false"
+"""Read when mem0 is imported, wherever that is: no run of ours shall report to anybody."""
 
 MEMORIES: list[tuple[str, dict[str, Any]]] = [
     ("In KernelBench L2_012 the linear layer and the scale fit in one kernel; LeakyReLU costs nothing there.", {}),
@@ -37,7 +41,11 @@ RULES: list[tuple[str, str, str]] = [
 def mem0(folder: Path) -> None:
     """What `get_all` and `history` of a mem0 store give, as JSON."""
     scratch = Path(tempfile.mkdtemp(prefix="mem0-"))
-    os.environ.update(MEM0_DIR=str(scratch / "home"), MEM0_TELEMETRY="false", OPENAI_API_KEY="unused")
+    with patch.dict(os.environ, MEM0_DIR=str(scratch / "home"), OPENAI_API_KEY="unused"):
+        _fill_mem0(folder, scratch)
+
+
+def _fill_mem0(folder: Path, scratch: Path) -> None:
     from mem0 import Memory
     from mem0.embeddings.mock import MockEmbeddings
     from mem0.utils.factory import EmbedderFactory
