@@ -24,7 +24,9 @@ def test_figures_follow_the_results() -> None:
         "vector_dimension": 384,
         "run_bytes": 2**30 // 3_650_000,
     }
-    kernels = {"runs": [{"seconds_for_all": 72.0, "rows": [1] * 10, "provenance": {"gpu": "NVIDIA H200"}}]}
+    kernels = {
+        "runs": [{"seconds": 72.0, "devices": ["cuda:0"], "rows": [1] * 10, "provenance": {"gpu": "NVIDIA H200"}}]
+    }
     text = "\n".join(sizing.page({"sizes": sizes}, storage, kernels))
     assert "| 1,000,000 | 100,000 | 1,000 | extrapolated |" in text
     assert "| code | 10.0 | 10.0 | no growth seen |" in text
