@@ -61,7 +61,7 @@ def crew(settings: Settings, folder: Path, **more: str) -> Iterator[Crew]:
         hired.stop()
 
 
-def until(holds: Callable[[], bool], what: str, seconds: float = 90) -> None:
+def until(holds: Callable[[], bool], what: str, seconds: float = 180) -> None:
     """Waits for something to become true."""
     deadline = time.monotonic() + seconds
     while not holds():
