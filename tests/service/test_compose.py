@@ -173,7 +173,7 @@ def test_the_api_needs_neither_root_nor_a_writable_root(settings: Settings, tmp_
     with started_like("api", env, cage) as process:
         _until_ready(f"http://127.0.0.1:{port}", process)
     written = {path.name for path in settings.var_dir.iterdir()}
-    assert written <= {"playbook.sqlite3", "playbook.sqlite3-wal", "playbook.sqlite3-shm", "index"}
+    assert written <= {"playbook.sqlite3", "playbook.sqlite3-wal", "playbook.sqlite3-shm", "index", "session-secret"}
 
 
 @contextmanager
