@@ -189,13 +189,13 @@ def _disk(storage: Result) -> Iterator[str]:
 
 
 def _night(kernels: Result) -> Iterator[str]:
-    runs = [(run["seconds"], len(run["rows"])) for run in kernels["runs"] if len(run["devices"]) == 1]
-    seconds = max(total / count for total, count in runs)
+    batches = [(batch["seconds"], batch["judged"]) for batch in kernels["batches"] if len(batch["devices"]) == 1]
+    seconds = max(total / count for total, count in batches)
     alone = KERNELS * seconds / 3600
-    gpu = kernels["runs"][0]["provenance"]["gpu"]
+    gpu = kernels["batches"][0]["provenance"]["gpu"]
     yield "## A night"
     yield ""
-    for total, count in runs:
+    for total, count in batches:
         rate = f"{total / count:.1f} s a kernel, torch.compile included"
         yield f"- measured: {count} kernels on one {gpu} in {total:.0f} s, {rate}"
     yield f"- extrapolated: {KERNELS:,} kernels take {alone:.1f} GPU hours"

@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     raw = {step: _read(options.raw / f"{step}.json") for step in STEPS}
     seeds = [_read(path) for path in sorted(options.raw.glob("seeds-*.json"))]
     results = {
-        "seed-kernels-h200": {"runs": [_seeds(part) for part in seeds]},
+        "seed-kernels-h200": {"batches": [_batch(part) for part in seeds]},
         "own-kernels-h200": {**_about(raw["own"]), "rows": [_row(record) for record in raw["own"]["records"]]},
         "gallery-h200": {**_about(raw["gallery"]), "rows": _gallery(raw["gallery"]["records"])},
         "controls-h200": {
@@ -61,32 +61,41 @@ def _about(part: dict[str, Any]) -> dict[str, Any]:
     return {"devices": part["devices"], "seconds": part["seconds"], "provenance": provenance}
 
 
-def _seeds(part: dict[str, Any]) -> dict[str, Any]:
-    rows = [{"claimed": part["claimed"].get(record["candidate"]["name"])} | _row(record) for record in part["records"]]
+def _batch(part: dict[str, Any]) -> dict[str, Any]:
+    """One start of the evaluator: how long its runs took together, and the kernels as often as each was judged."""
+    repeat = part.get("repeat", 1)
+    count = len(part["records"]) // repeat
+    ends = _ends(part["records"])
+    last = max(range(len(ends)), key=lambda index: ends[index])
+    name = part["records"][last]["candidate"]["name"]
+    others = [end for record, end in zip(part["records"], ends, strict=True) if record["candidate"]["name"] != name]
+    return {
+        **_about(part),
+        "judged": len(part["records"]),
+        "last": {"id": name, "after_s": ends[last], "all_others_after_s": max(others)},
+        "runs": [_run(part, part["records"][start : start + count]) for start in range(0, count * repeat, count)],
+    }
+
+
+def _run(part: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Every kernel once, with the geometric means over those that have figures."""
+    rows = [{"claimed": part["claimed"].get(record["candidate"]["name"])} | _row(record) for record in records]
     measured = [row["figures"] for row in rows if row["figures"]]
     means = {
         name: round(math.exp(sum(math.log(f[name]) for f in measured if f[name]) / len(measured)), _DIGITS)
         for name in ("speedup", "speedup_vs_compile")
     }
-    ends = _ends(part["records"])
-    longest = max(ends, key=lambda name: ends[name])
-    return {
-        **_about(part),
-        "last": {"id": longest, "after_s": ends.pop(longest), "all_others_after_s": max(ends.values())},
-        "geometric_means": means,
-        "rows": sorted(rows, key=lambda row: str(row["id"])),
-    }
+    return {"geometric_means": means, "rows": sorted(rows, key=lambda row: str(row["id"]))}
 
 
-def _ends(records: list[dict[str, Any]]) -> dict[str, float]:
-    """Seconds from the first start until each kernel's run was over (starts are known to the second)."""
-    starts = {record["candidate"]["name"]: datetime.fromisoformat(record["started_at"]) for record in records}
-    first = min(starts.values())
-    return {
-        name: round((starts[name] - first).total_seconds() + record["seconds"], 1)
-        for record in records
-        for name in [record["candidate"]["name"]]
-    }
+def _ends(records: list[dict[str, Any]]) -> list[float]:
+    """Seconds from the first start until each run was over (starts are known to the second)."""
+    starts = [datetime.fromisoformat(record["started_at"]) for record in records]
+    first = min(starts)
+    return [
+        round((start - first).total_seconds() + record["seconds"], 1)
+        for start, record in zip(starts, records, strict=True)
+    ]
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ def page(results: dict[str, Any]) -> str:
     return "\n".join(
         [
             *_head(results["gallery-h200"]["provenance"]),
-            *_seeds(results["seed-kernels-h200"]["runs"]),
+            *_seeds(results["seed-kernels-h200"]["batches"]),
             *_own(results["own-kernels-h200"]),
             *_controls(results["controls-h200"]),
             *_gallery(results["gallery-h200"]),
@@ -38,29 +38,47 @@ def _head(provenance: dict[str, Any]) -> list[str]:
     ]
 
 
-def _seeds(runs: list[dict[str, Any]]) -> list[str]:
+def _seeds(batches: list[dict[str, Any]]) -> list[str]:
+    runs = [run for batch in batches for run in batch["runs"]]
     rows = [{row["id"]: row for row in run["rows"]} for run in runs]
     names = sorted(rows[0])
     correct = sum(all(part[name]["figures"] for part in rows) for name in names)
-    lines = [f"## The {len(names)} seed kernels, {len(runs)} times", "", "With eager and torch.compile.", ""]
-    lines += _table("run", "evaluator", "on", "seconds", "last", "all others after", *_MEANS)
-    for number, run in enumerate(runs, 1):
-        last, means = run["last"], [f"{run['geometric_means'][name]:.3f}x" for name in _MEANS]
-        cells = [number, run["provenance"]["evaluator"], _devices(run), run["seconds"], last["id"]]
-        lines.append(f"| {' | '.join(map(str, [*cells, last['all_others_after_s'], *means]))} |")
     apart = [f"{name} ({_spread(rows, name):.2f})" for name in names if _spread(rows, name) > 1 + AGREEMENT]
-    first_pair = sum(_spread(rows[:2], name) <= 1 + AGREEMENT for name in names)
-    lines += [
+    flagged = [name for name in names if any("launch_bound" in part[name]["flags"] for part in rows)]
+    return [
+        f"## The {len(names)} seed kernels, {len(runs)} times",
+        "",
+        "With eager and torch.compile.",
+        "",
+        *_throughput(batches),
         "",
         *_prose(
             f"{correct} of {len(names)} are correct in every run.",
-            f"Runs 1 and 2 (one evaluator, different GPUs of a host): {first_pair} of {len(names)} agree within 5 %.",
-            f"Over all runs {len(names) - len(apart)} do{'; not ' if apart else ''}{', '.join(apart)}.",
+            f"In {len(names) - len(apart)} the largest and the smallest speedup over all runs are within 5 %"
+            f"{'; not in ' if apart else ''}{', '.join(apart)}.",
+            f"Launch-bound, so that the ratio depends on the host: {', '.join(flagged) or 'none'}.",
         ),
         "",
         *_table("kernel", "claimed", *(f"run {n}" for n in range(1, len(runs) + 1)), "lower bound", *_REST),
+        *(_seed_line([part[name] for part in rows]) for name in names),
+        "",
     ]
-    return lines + [_seed_line([part[name] for part in rows]) for name in names] + [""]
+
+
+def _throughput(batches: list[dict[str, Any]]) -> list[str]:
+    """One line for each batch, and by how much more each judges in a second than the first does."""
+    lines = _table("runs", "evaluator", "on", "judged", "seconds", "rate", "last", "all others after", *_MEANS)
+    number = 0
+    first = batches[0]["judged"] / batches[0]["seconds"]
+    for batch in batches:
+        numbers = ", ".join(str(number + 1 + index) for index in range(len(batch["runs"])))
+        number += len(batch["runs"])
+        rate = f"{batch['judged'] / batch['seconds'] / first:.2f}x"
+        means = [", ".join(f"{run['geometric_means'][name]:.3f}x" for run in batch["runs"]) for name in _MEANS]
+        cells = [numbers, batch["provenance"]["evaluator"], _devices(batch), batch["judged"], batch["seconds"], rate]
+        last = batch["last"]
+        lines.append(f"| {' | '.join(map(str, [*cells, last['id'], last['all_others_after_s'], *means]))} |")
+    return lines
 
 
 def _spread(rows: list[dict[str, Any]], name: str) -> float:

@@ -58,7 +58,7 @@ class TimingFact:
     """Times in milliseconds, one entry per round and side; the outside clock's view of the candidate beside them.
 
     `gap_ms` is by how much eager's device-wide end came after its end on the stream (median): the cost of measuring.
-    `candidate_gap_ms` is the candidate's own, longer where work was left on other streams. Times are less the gap.
+    `candidate_gap_ms` is the candidate's own, longer where work was left on other streams.
     """
 
     eager_ms: list[float] = field(default_factory=list)

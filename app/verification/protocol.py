@@ -69,8 +69,9 @@ CLOCK_FACTOR, CLOCK_SLACK_MS = 1.5, 0.15
 """Outside clock against claimed device time: beyond claimed * factor + slack the candidate's clock is not believed,
 unless the profile shows no more work than that and the rest is launches that HOLD_MS can have hidden."""
 
-GAP_FLOOR_MS = 0.03
-"""The most that is taken off a reading as the cost of measuring, unless eager's own cost is higher."""
+GAP_FACTOR, GAP_FLOOR_MS = 1.5, 0.03
+"""Device-wide end after the end on the caller's stream: up to eager's own * factor, or the floor, it is the cost of
+measuring, which differs by microseconds between two processes; what is beyond counts as the side's work."""
 
 STREAM_FACTOR, STREAM_SLACK_MS = 3.0, 0.1
 """Device-wide end after the end on the caller's stream, against eager's: beyond it work was left on another stream."""
@@ -87,6 +88,10 @@ L2_FLUSH_FACTOR = 4
 HOLD_MS = 1.0
 """How long the device is held before each timed call, so that the host enqueues launches meanwhile: their latency,
 which differs between two processes, then does not count, as in a loop that never waits. Later launches count."""
+
+LAUNCH_BOUND_SHARE = 0.7
+"""A run whose device works less than this share of its time waits for the host's launches; a flag says so, as another
+host gives another ratio."""
 
 MAX_SOURCE_BYTES = 2_000_000
 """Longer candidates are refused unread."""

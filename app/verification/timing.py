@@ -9,6 +9,7 @@ from app.verification.candidate import CandidateRun
 from app.verification.correctness import compare_output
 from app.verification.facts import TimingFact
 from app.verification.protocol import (
+    GAP_FACTOR,
     GAP_FLOOR_MS,
     MIN_TRIALS,
     REHEARSAL_BUDGET_S,
@@ -19,12 +20,11 @@ from app.verification.protocol import (
     Limits,
 )
 from app.verification.reference import Reference
-from app.verification.statistics import median_of
+from app.verification.statistics import less_measuring, median_of
 
 _BURSTS = 3
 _BURST_MS = 40.0
 _BURST_CALLS = (3, 200)
-_LEAST_MS = 1e-4
 _EXCHANGE_L2 = 2
 """Outputs below this many L2 sizes may stay in the cache, so that memory bandwidth bounds nothing."""
 
@@ -33,7 +33,7 @@ _EXCHANGE_L2 = 2
 class _Rounds:
     """Readings as they come in, milliseconds by side."""
 
-    device: dict[str, list[float]]
+    stream: dict[str, list[float]]
     gap: dict[str, list[float]]
     settle: bool
     checked: int = 0
@@ -61,9 +61,10 @@ def time_run(
         factor, seed = _one_round(reference, run, sides, source, rounds)
         if index in checked:
             _check(reference, run, factor, seed, rounds)
-    outside = _outside_clock(run, median_of(rounds.device["candidate"]))
     gap = median_of(rounds.gap["eager"])
-    times = {side: _without_gap(rounds, side, max(gap, GAP_FLOOR_MS)) for side in sides}
+    longest = _longest_gap(gap, settle)
+    times = {side: less_measuring(rounds.stream[side], rounds.gap[side], longest) for side in sides}
+    outside = _outside_clock(run, median_of(times["candidate"]))
     return TimingFact(
         eager_ms=times["eager"],
         compile_ms=times.get("compile", []),
@@ -106,18 +107,17 @@ def _one_round(
         else:
             reading = reference.ask("time", side=side, factor=factor, seed=seed, settle=rounds.settle)
         if keep:
-            rounds.device[side].append(float(reading["device_ms"]))
+            rounds.stream[side].append(float(reading["stream_ms"]))
             rounds.gap[side].append(float(reading["device_ms"]) - float(reading["stream_ms"]))
     return factor, seed
 
 
-def _without_gap(rounds: _Rounds, side: str, most: float) -> list[float]:
-    """Readings of the whole device less the cost of measuring: the side's own gap, but no more than `most`.
+def _longest_gap(eager_gap: float, settle: bool) -> float:
+    """Milliseconds that waiting for the whole device may add to the stream's end before they count as work.
 
-    Work that a candidate leaves on other streams shows as a longer gap, and so stays in its time.
+    No tolerance where other streams are known to be used (`settle`).
     """
-    gap = min(median_of(rounds.gap[side]), most)
-    return [max(reading - gap, _LEAST_MS) for reading in rounds.device[side]]
+    return max(eager_gap * (1.0 if settle else GAP_FACTOR), GAP_FLOOR_MS)
 
 
 def _check(reference: Reference, run: CandidateRun, factor: float, seed: int, rounds: _Rounds) -> None:

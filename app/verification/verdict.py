@@ -7,6 +7,7 @@ from app.verification.protocol import (
     CLOCK_FACTOR,
     CLOCK_SLACK_MS,
     HOLD_MS,
+    LAUNCH_BOUND_SHARE,
     OUTPUT_FLOOR_SHARE,
     SCORE_CAP,
     STREAM_FACTOR,
@@ -67,7 +68,9 @@ def figures_of(facts: Facts) -> Figures | None:
 
 
 def flags_of(facts: Facts) -> list[str]:
-    """What a person should look at, whatever the verdict: static findings, tampering, clocks, floods, huge speedups."""
+    """What a person should look at, whatever the verdict: static findings, tampering, clocks, floods, huge speedups,
+    and figures that depend on the host.
+    """
     flags = [*facts.static_flags]
     flags += [f"patched:{name}" for name in facts.patched]
     flags += [f"switch:{name}" for name in facts.switches]
@@ -80,6 +83,7 @@ def flags_of(facts: Facts) -> list[str]:
         flags += _clock_flags(facts.timing, facts.launch)
         figures = figures_of(facts) if not facts.timing.mismatch else None
         flags += ["excessive_speedup"] * bool(figures and figures.speedup > SCORE_CAP)
+        flags += ["launch_bound"] * bool(figures and _is_launch_bound(figures.candidate_ms, facts.launch))
     return flags
 
 
@@ -192,6 +196,11 @@ def _takes_longer(outside_ms: float | None, claimed_ms: float, launch: LaunchFac
         return False
     is_launching = launch is not None and 0 < launch.total_us / 1000 <= believed
     return not is_launching or outside_ms > believed + HOLD_MS
+
+
+def _is_launch_bound(candidate_ms: float, launch: LaunchFact | None) -> bool:
+    """Whether the device waited for the host during much of the time: the ratio then depends on the host's speed."""
+    return launch is not None and 0 < launch.total_us / 1000 < LAUNCH_BOUND_SHARE * candidate_ms
 
 
 def _own_fraction(launch: LaunchFact | None) -> float | None:

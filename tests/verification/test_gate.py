@@ -1,5 +1,7 @@
 """One run is timed at a time, alone; whatever imports or compiles meanwhile stands still."""
 
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -8,20 +10,31 @@ from pathlib import Path
 from app.verification.gate import GpuGate
 
 
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+def reaches(pid: int, state: str) -> bool:
+    """Whether the process is soon in that state: a signal is handled when its process is next scheduled."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == state:
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def test_a_pausable_process_and_its_children_stand_still_while_another_run_is_timed() -> None:
     gate = GpuGate()
-    with subprocess.Popen(["/bin/sh", "-c", "sleep 30 & wait"]) as shell:
-        time.sleep(0.2)
-        with gate.pausable(shell.pid):
-            with gate.exclusive():
-                assert state_of(shell.pid) == "T"
-            time.sleep(0.1)
-            assert state_of(shell.pid) == "S"
-        shell.kill()
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 30 & echo $!; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        child = int(shell.stdout.readline())
+        try:
+            with gate.pausable(shell.pid):
+                with gate.exclusive():
+                    assert reaches(shell.pid, "T")
+                    assert reaches(child, "T")
+                assert reaches(shell.pid, "S")
+                assert reaches(child, "S")
+        finally:
+            os.kill(child, signal.SIGKILL)
+            shell.kill()
 
 
 def test_timing_waits_for_preparations_and_goes_before_new_ones() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.verification.statistics import ratio_of
+from app.verification.statistics import less_measuring, ratio_of
 
 TIMES = st.floats(0.01, 100.0)
 PAIRS = st.lists(st.tuples(TIMES, TIMES), min_size=5, max_size=40)
@@ -35,3 +35,11 @@ def test_noise_widens_the_bounds() -> None:
 def test_no_rounds_are_no_ratio() -> None:
     with pytest.raises(ValueError, match="no rounds"):
         ratio_of([], [])
+
+
+def test_the_jitter_of_measuring_is_no_part_of_a_kernels_time() -> None:
+    assert less_measuring([0.16, 0.15, 0.17], [0.02, 0.03, 0.9], 0.045) == [0.16, 0.15, 0.17]
+
+
+def test_work_left_on_another_stream_counts_beyond_what_measuring_explains() -> None:
+    assert less_measuring([0.1, 0.1, 0.1], [2.0, 2.1, 0.01], 0.03) == pytest.approx([2.07, 2.17, 0.1])

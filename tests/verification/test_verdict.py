@@ -15,7 +15,7 @@ from app.verification.verdict import figures_of, flags_of, verdict_of
 from app.vocabulary import Verdict
 
 RIGHT = CaseFact("initial weights")
-OWN = LaunchFact(marker_seen=True, own_us=90.0, total_us=100.0, kernels={"mine": 90.0}, streams=1)
+OWN = LaunchFact(marker_seen=True, own_us=900.0, total_us=1000.0, kernels={"mine": 900.0}, streams=1)
 
 
 def timing(eager: float = 2.0, candidate: float = 1.0, **values: Any) -> TimingFact:
@@ -102,6 +102,12 @@ def test_launches_that_the_hold_can_have_hidden_are_no_lie_but_device_work_is(
 ) -> None:
     launch = dataclasses.replace(OWN, own_us=profiled_us, total_us=profiled_us, marker_seen=profiled_us > 0)
     assert verdict_of(good(timing=timing(candidate=1.0, outside_ms=outside_ms), launch=launch)) is verdict
+
+
+@pytest.mark.parametrize(("profiled_us", "flags"), [(1000.0, []), (710.0, []), (600.0, ["launch_bound"]), (0.0, [])])
+def test_a_device_that_waits_for_the_host_is_flagged_as_launch_bound(profiled_us: float, flags: list[str]) -> None:
+    launch = dataclasses.replace(OWN, own_us=profiled_us, total_us=profiled_us)
+    assert flags_of(good(timing=timing(candidate=1.0), launch=launch)) == flags
 
 
 def test_a_control_needs_no_kernel_of_its_own() -> None:
