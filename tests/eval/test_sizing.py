@@ -25,7 +25,7 @@ def test_figures_follow_the_results() -> None:
         "run_bytes": 2**30 // 3_650_000,
     }
     kernels = {
-        "runs": [{"seconds": 72.0, "devices": ["cuda:0"], "rows": [1] * 10, "provenance": {"gpu": "NVIDIA H200"}}]
+        "batches": [{"seconds": 72.0, "devices": ["cuda:0"], "judged": 10, "provenance": {"gpu": "NVIDIA H200"}}]
     }
     text = "\n".join(sizing.page({"sizes": sizes}, storage, kernels))
     assert "| 1,000,000 | 100,000 | 1,000 | extrapolated |" in text
