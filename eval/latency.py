@@ -1,6 +1,7 @@
 """Latency: searches over HTTP against a real server process, at several corpus sizes.
 
-Run: python -m eval.latency [--sizes 1000,10000] [--clients 1,8]. Prints a table and writes eval/results/latency.json.
+Run: python -m eval.latency [--sizes 1000,10000] [--clients 1,8] [--workers 1,2]. Prints a table and writes
+eval/results/latency.json. One client is measured against one server process, several against each number of them.
 The embedder's own encode time is measured right before the searches of each size, in this process, so that results can
 be read as ratios on a machine that others use as well. `--sizes 1000,10000,100000` takes some minutes more.
 """
@@ -34,7 +35,7 @@ from eval.word_statistics import statistics
 SEARCH = "/v1/search"
 SECONDS = 4.0
 """Longest time for one kind of task at one number of clients."""
-MOST = {1: 200, 8: 800}
+MOST = {1: 200, 8: 1600}
 REPEATED = 20
 """Different tasks among which the repeated ones are chosen."""
 WRITES = 5
@@ -45,9 +46,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000")
     parser.add_argument("--clients", default="1,8")
+    parser.add_argument("--workers", default="1,2", help="numbers of server processes; the first one is the standard")
     parser.add_argument("--embedder", default="minilm")
     asked = parser.parse_args()
-    clients = [int(count) for count in asked.clients.split(",")]
+    clients, workers = ([int(count) for count in text.split(",")] for text in (asked.clients, asked.workers))
     embedder = chosen_embedder(Settings(embedder=EmbedderName(asked.embedder)))
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / "base"
@@ -57,7 +59,10 @@ def main() -> int:
         sizes: list[dict[str, Any]] = []
         result = {"word_statistics": {"real": real, "synthetic": sample}, "sizes": sizes}
         for size in [int(number) for number in asked.sizes.split(",")]:
-            sizes.append(_measure(base, Path(folder) / str(size), size, clients, originals, asked.embedder, embedder))
+            sized = Path(folder) / str(size)
+            shutil.copytree(base, sized)
+            sizes.append(_measure(sized, size, clients, workers, originals, asked.embedder, embedder))
+            shutil.rmtree(sized)
             write("latency", result)
     return 1 if any(cell["faults"] for size in sizes for cell in size["searches"]) else 0
 
@@ -78,23 +83,30 @@ def _encode_times(embedder: Embedder) -> dict[str, dict[str, float]]:
 
 
 def _measure(
-    base: Path, folder: Path, size: int, clients: list[int], originals: Originals, name: str, embedder: Embedder
+    folder: Path,
+    size: int,
+    clients: list[int],
+    workers: list[int],
+    originals: Originals,
+    name: str,
+    embedder: Embedder,
 ) -> dict[str, Any]:
     """Everything that is measured at one size."""
-    shutil.copytree(base, folder)
     database = opened(folder, name)
     began = time.perf_counter()
     fill(database, embedder.model_id, Generator(originals), size - len(originals.items))
     filled = time.perf_counter() - began
     ids = _problem_ids(database)
     database.dispose()
-    with running(folder, name) as server:
+    with running(folder, name, {"PLAYBOOK_WORKERS": str(workers[0])}) as server:
         encode = _encode_times(embedder)
         print("encode p50:", ", ".join(f"{name} {figures['p50_ms']:.1f} ms" for name, figures in encode.items()))
-        searches = list(_searches(server, clients, ids))
+        searches = list(_searches(server, clients, workers[0], ids))
         writes = _write_to_visible(server, ids[0])
         memory = server.peak_memory()
-    shutil.rmtree(folder)
+    for count in workers[1:]:
+        with running(folder, name, {"PLAYBOOK_WORKERS": str(count)}) as more:
+            searches += _searches(more, [number for number in clients if number > 1], count, ids)
     megabytes = None if memory is None else round(memory / 2**20)
     print(f"{size} items: filled in {filled:.0f} s, started in {server.start_seconds:.1f} s, {megabytes} MB, {writes}")
     return {
@@ -118,15 +130,16 @@ def _problem_ids(database: Database) -> list[str]:
         return sorted(corpus.facts(session).problems)
 
 
-def _searches(server: Running, clients: list[int], ids: list[str]) -> Iterator[dict[str, Any]]:
+def _searches(server: Running, clients: list[int], workers: int, ids: list[str]) -> Iterator[dict[str, Any]]:
     for count in clients:
         stream = tasks(seed=100 + count)
         for kind, bodies in _kinds(stream, ids).items():
-            known = {"repeated": REPEATED, "id": len(ids)}.get(kind, 2 * count)
+            known = {"repeated": REPEATED, "id": len(ids)}.get(kind, 2 * count) * workers
             load(server.port, SEARCH, bodies, clients=count, seconds=20.0, most=known)
             done = load(server.port, SEARCH, bodies, clients=count, seconds=SECONDS, most=MOST.get(count, 400))
-            cell = {"task": kind, "clients": count, **done.summary()}
-            print(f"  {kind:11} {count} clients: p50 {cell['p50_ms']} ms, {cell['queries_per_second']} queries/s")
+            cell = {"task": kind, "clients": count, "workers": workers, **done.summary()}
+            told = f"p50 {cell['p50_ms']} ms, {cell['queries_per_second']} queries/s"
+            print(f"  {kind:11} {count} clients, {workers} processes: {told}", flush=True)
             yield cell
 
 

@@ -15,6 +15,7 @@ from app.store import corpus, facts
 from app.store.database import Database
 from app.store.work_orders import Outcome
 from app.verification import CPU_LIMITS, GPU_LIMITS, Candidate, Job, RunRecord, read_problem, verify_many
+from app.verification.batch import RETRIED_ALONE
 from app.vocabulary import RunState
 
 
@@ -35,7 +36,8 @@ def verify_kernels(
     on_done: Callable[[str, str], None] = lambda _item_id, _verdict: None,
     on_phase: Callable[[str, str], None] = lambda _item_id, _phase: None,
 ) -> list[Judged]:
-    """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each finished run.
+    """Judges the named kernels, or all of them, on one GPU or (gpu None) in the interpreter; keeps each run as it
+    is finished, so that a killed batch loses only what was under way.
 
     `folders` hold problem files: `<slug>.py`, or a KernelBench checkout. A kernel whose problem is not among them, or
     differs from the problem that is known under that id, is not judged, and the answer says why. `on_phase` and
@@ -50,22 +52,40 @@ def verify_kernels(
     chosen = [items[item_id] for item_id in item_ids] if item_ids is not None else list(items.values())
     found = [(item, problem_file(problems.get(item.source_problem or ""), list(folders))) for item in chosen]
     jobs = [(item, job_for(item, path)) for item, path in found if path is not None]
-    limits = CPU_LIMITS if gpu is None else GPU_LIMITS
-    device = "cpu" if gpu is None else f"cuda:{gpu}"
+    records = _judge(database, jobs, gpu, on_done, on_phase)
+    judged = {item.id: record for (item, _), record in zip(jobs, records, strict=True)}
+    reason = "its problem's file is not in any folder given, or differs from the problem that is known"
+    return [Judged(item.id, judged.get(item.id), "" if item.id in judged else reason) for item in chosen]
+
+
+def _judge(
+    database: Database,
+    jobs: Sequence[tuple[Item, Job]],
+    gpu: int | None,
+    on_done: Callable[[str, str], None],
+    on_phase: Callable[[str, str], None],
+) -> list[RunRecord]:
+    """The records of all jobs. A verdict that may be repeated is kept at the end: the second one counts."""
+    kept: set[int] = set()
+
+    def done(index: int, record: RunRecord) -> None:
+        item = jobs[index][0]
+        if record.verdict not in RETRIED_ALONE:
+            _keep(database, item, record)
+            kept.add(index)
+        on_done(item.id, record.verdict.value)
+
     records = verify_many(
         [job for _, job in jobs],
-        device,
-        limits,
-        on_record=lambda index, record: on_done(jobs[index][0].id, record.verdict.value),
+        "cpu" if gpu is None else f"cuda:{gpu}",
+        CPU_LIMITS if gpu is None else GPU_LIMITS,
+        on_record=done,
         on_phase=lambda index, phase: on_phase(jobs[index][0].id, phase),
     )
-    judged = {item.id: (item, record) for (item, _), record in zip(jobs, records, strict=True)}
-    _keep(database, list(judged.values()))
-    reason = "its problem's file is not in any folder given, or differs from the problem that is known"
-    return [
-        Judged(item.id, judged[item.id][1] if item.id in judged else None, "" if item.id in judged else reason)
-        for item in chosen
-    ]
+    for index, ((item, _), record) in enumerate(zip(jobs, records, strict=True)):
+        if index not in kept:
+            _keep(database, item, record)
+    return records
 
 
 def problem_file(problem: Problem | None, folders: Sequence[Path]) -> Path | None:
@@ -99,15 +119,12 @@ def outcome_of(record: RunRecord) -> Outcome:
     )
 
 
-def _keep(database: Database, judged: Sequence[tuple[Item, RunRecord]]) -> None:
-    if not judged:
-        return
-    runs = [stored_run(item, record) for item, record in judged]
+def _keep(database: Database, item: Item, record: RunRecord) -> None:
+    run = stored_run(item, record)
     with database.write() as session:
         corpus.lock(session)
-        facts.put_runs(session, runs)
-        for run in runs:
-            settle(session, run.item_id or "", run.hardware)
+        facts.put_runs(session, [run])
+        settle(session, item.id, run.hardware)
         corpus.advance(session, facts=True)
 
 

@@ -1,16 +1,18 @@
 """playbook verify: real kernels of the starter corpus, judged in the interpreter by real child processes."""
 
 import json
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from app.records import Run
 from app.settings import Settings
 from app.store import corpus, facts
 from app.store.database import Database
 from tests.conftest import ROOT
-from tests.service.processes import command
+from tests.service.processes import command, started
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("torch") and find_spec("triton")), reason="torch or triton is not installed"
@@ -34,6 +36,24 @@ def test_a_kernel_is_judged_and_its_run_kept(starter_settings: Settings) -> None
         measured = corpus.facts(session).measurements["cpu-interpreter"]
     assert [(run.item_id, run.verdict, run.speedup) for run in runs] == [(kernel.id, "verified", None)]
     assert measured[kernel.id].verdict == "verified"
+    database.dispose()
+
+
+def test_a_batch_that_is_killed_keeps_the_runs_that_were_finished(starter_settings: Settings) -> None:
+    database = Database(starter_settings)
+    with database.read() as session:
+        kernels = [item.id for item in corpus.items_since(session, -1) if item.kernel]
+    process = started(starter_settings, "verify", "--cpu", *(part for name in kernels for part in ("--kernel", name)))
+    deadline = time.monotonic() + 100
+    found: list[Run] = []
+    while not found and time.monotonic() < deadline:
+        time.sleep(0.1)
+        with database.read() as session:
+            found = facts.runs(session)
+    process.kill()
+    process.wait()
+    assert 0 < len(found) < len(kernels)
+    assert all(run.verdict == "verified" for run in found)
     database.dispose()
 
 
