@@ -7,10 +7,12 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from app.admin import routes as desk
+from app.admin.faults import FaultPages, with_pages
 from app.api import (
     bullets,
     context,
     described,
+    docs,
     exchange,
     facts,
     feedback,
@@ -76,12 +78,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             services.close()
 
-    app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan)
+    app = FastAPI(title="Kernel Playbook", version=VERSION, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.metrics = metrics.Metrics()
-    problem_details.install(app)
+    problem_details.install(app, with_pages)
     for module in _GUARDED:
         app.include_router(module.router, responses=answers(401, 403, 408, 429))
     app.include_router(health.router)
+    app.include_router(docs.router)
     app.include_router(desk.router)
     app.router.routes.append(door.route)
     described.install(app)
@@ -104,6 +107,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key", "X-Request-ID"],
         )
+    app.add_middleware(FaultPages)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, metrics=app.state.metrics)
     app.add_middleware(RequestId)

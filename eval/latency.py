@@ -96,17 +96,17 @@ def _measure(
     began = time.perf_counter()
     fill(database, embedder.model_id, Generator(originals), size - len(originals.items))
     filled = time.perf_counter() - began
-    ids = _problem_ids(database)
+    ids = problem_ids(database)
     database.dispose()
     with running(folder, name, {"PLAYBOOK_WORKERS": str(workers[0])}) as server:
         encode = _encode_times(embedder)
         print("encode p50:", ", ".join(f"{name} {figures['p50_ms']:.1f} ms" for name, figures in encode.items()))
-        searches = list(_searches(server, clients, workers[0], ids))
-        writes = _write_to_visible(server, ids[0])
+        cells = list(searches(server, clients, workers[0], ids))
+        writes = write_to_visible(server, ids[0])
         memory = server.peak_memory()
     for count in workers[1:]:
         with running(folder, name, {"PLAYBOOK_WORKERS": str(count)}) as more:
-            searches += _searches(more, [number for number in clients if number > 1], count, ids)
+            cells += searches(more, [number for number in clients if number > 1], count, ids)
     megabytes = None if memory is None else round(memory / 2**20)
     print(f"{size} items: filled in {filled:.0f} s, started in {server.start_seconds:.1f} s, {megabytes} MB, {writes}")
     return {
@@ -116,11 +116,11 @@ def _measure(
         "peak_memory_mb": megabytes,
         "write_to_visible": writes,
         "encode": encode,
-        "searches": searches,
+        "searches": cells,
     }
 
 
-def _problem_ids(database: Database) -> list[str]:
+def problem_ids(database: Database) -> list[str]:
     """Ids of known problems; a corpus without any is given some."""
     with database.write() as session:
         if not corpus.facts(session).problems:
@@ -130,7 +130,8 @@ def _problem_ids(database: Database) -> list[str]:
         return sorted(corpus.facts(session).problems)
 
 
-def _searches(server: Running, clients: list[int], workers: int, ids: list[str]) -> Iterator[dict[str, Any]]:
+def searches(server: Running, clients: list[int], workers: int, ids: list[str]) -> Iterator[dict[str, Any]]:
+    """One cell for each number of clients and kind of task, against a server of so many processes."""
     for count in clients:
         stream = tasks(seed=100 + count)
         for kind, bodies in _kinds(stream, ids).items():
@@ -156,7 +157,7 @@ def _kinds(stream: Iterator[Wordings], ids: list[str]) -> dict[str, Iterator[Bod
     }
 
 
-def _write_to_visible(server: Running, problem: str) -> dict[str, float]:
+def write_to_visible(server: Running, problem: str) -> dict[str, float]:
     """Median milliseconds of a write, and of the first search after it, which holds one candidate more."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     question = {"task": {"problem_id": problem}}

@@ -17,6 +17,9 @@ from eval.provenance import ROOT
 LONGEST_START = 600
 """Seconds that a server may take to read a large corpus."""
 
+_IDLE_TICKS = 10
+"""Ticks of processor time in a second up to which a process only waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -68,6 +71,7 @@ def running(var: Path, embedder: str, more: Mapping[str, str] | None = None) -> 
     url = f"http://127.0.0.1:{port}"
     try:
         _wait(url, process)
+        _wait_for_all(process.pid)
         yield Running(url, port, process.pid, time.perf_counter() - began)
     finally:
         process.terminate()
@@ -78,6 +82,32 @@ def environment(var: Path, embedder: str) -> dict[str, str]:
     """Settings of a benchmark's processes."""
     places = {"PLAYBOOK_VAR_DIR": str(var), "PLAYBOOK_DATABASE_URL": ""}
     return {**places, "PLAYBOOK_EMBEDDER": embedder, "PLAYBOOK_AUTH": "off"}
+
+
+def _wait_for_all(process_id: int) -> None:
+    """Waits while a child still works: of several server processes the first one that is ready answers for all."""
+    while (children := _children(process_id)) and len(children) > 1:
+        before = sum(map(_ticks, children))
+        time.sleep(1.0)
+        if sum(map(_ticks, children)) - before < _IDLE_TICKS:
+            return
+
+
+def _children(process_id: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{process_id}/task/{process_id}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [int(number) for number in text.split()]
+
+
+def _ticks(process_id: int) -> int:
+    """Processor time of a process so far, in clock ticks; 0 for one that has ended."""
+    try:
+        fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:

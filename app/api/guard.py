@@ -15,13 +15,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
+from app.api import docs
 from app.api.problem_details import explained
 from app.errors import Forbidden, PlaybookError, Unauthorized
 from app.records import Caller
 from app.services.assembly import Services
 from app.vocabulary import AuthMode, Scope
 
-OPEN = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
+OPEN = frozenset({"/healthz", "/readyz", "/openapi.json", *docs.PATHS})
 """Paths that need no key: they tell whether the service lives, and how it is called."""
 
 OWN_DOORS = ("/admin",)

@@ -16,11 +16,9 @@ SECURE = {
 
 _DOCS = (
     "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; connect-src 'self'; "
-    "script-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; worker-src blob:; "
-    "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net https://fonts.googleapis.com; "
-    "font-src https://fonts.gstatic.com; img-src 'self' data: https://fastapi.tiangolo.com https://cdn.redoc.ly"
+    "script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 )
-_POLICIES = dict.fromkeys(("/docs", "/docs/oauth2-redirect", "/redoc"), _DOCS)
+_POLICIES = {"/docs": _DOCS}
 
 
 class SecurityHeaders:

@@ -1,6 +1,7 @@
 """Every error as RFC 9457 problem+json, in one shape."""
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -8,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from app.api.headers import SECURE
 from app.errors import PlaybookError
@@ -48,12 +50,17 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: RESPONSES[status] for status in statuses}
 
 
-def install(app: FastAPI) -> None:
-    """Registers the handlers."""
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def install(app: FastAPI, unforeseen: Callable[[Handler], Handler]) -> None:
+    """Registers the handlers. `unforeseen` wraps the one of faults that nobody foresaw: its answer passes through no
+    middleware, which could have changed it.
+    """
     app.add_exception_handler(PlaybookError, _explained)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, unforeseen(_unexpected))
 
 
 def problem(status: int, kind: str, title: str, detail: str, **extra: Any) -> JSONResponse:

@@ -38,6 +38,22 @@ def test_a_key_that_differs_in_one_sign_opens_nothing(any_database: Database) ->
             identify(any_database, wrong)
 
 
+def test_keys_are_compared_in_constant_time_after_one_fast_hash(
+    any_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = create_key(any_database, "fast", [Scope.READ])
+    compared: list[tuple[str, str]] = []
+    hashed: list[str] = []
+    fast, same = keys._hash, hmac.compare_digest
+    monkeypatch.setattr(keys, "_hash", lambda presented: hashed.append(presented) or fast(presented))  # type: ignore[func-returns-value]
+    monkeypatch.setattr("hmac.compare_digest", lambda a, b: compared.append((a, b)) or same(a, b))  # type: ignore[func-returns-value]
+    assert identify(any_database, made.key).name == "fast"
+    with pytest.raises(Unauthorized):
+        identify(any_database, made.key[:-1] + ("x" if made.key[-1] != "x" else "y"))
+    assert len(compared) == len(hashed) == 2
+    assert all(len(kept) == len(shown) == 64 for kept, shown in compared)
+
+
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     """Moves the wall clock that keys end by."""
 

@@ -105,6 +105,16 @@ def test_what_tells_whether_the_service_lives_is_open(guarded: TestClient) -> No
         assert guarded.get(path).status_code == 200
 
 
+def test_the_documentation_page_loads_nothing_from_outside(guarded: TestClient) -> None:
+    page = guarded.get("/docs").text
+    loaded = re.findall(r"""(?:src|href)="([^"]+)"""", page)
+    assert len(loaded) >= 3
+    for path in loaded:
+        assert path.startswith("/docs/"), path
+        assert guarded.get(path).status_code == 200
+    assert "http://" not in page and "https://" not in page
+
+
 def test_openapi_says_which_header_carries_the_key(guarded: TestClient) -> None:
     described = guarded.get("/openapi.json").json()
     schemes = described["components"]["securitySchemes"]

@@ -16,6 +16,7 @@ from app.settings import Settings
 from tests.conftest import ROOT
 
 _PROCESSES: dict[str, int] = {}
+_LOGS: dict[str, IO[bytes]] = {}
 COMMAND = [sys.executable, "-m", "app.cli.main"]
 
 
@@ -53,6 +54,11 @@ def started(settings: Settings, *arguments: str, log: IO[bytes] | None = None, *
     )
 
 
+def printed(url: str) -> str:
+    """What the server under a URL has printed so far. Read without moving the place at which it goes on writing."""
+    return os.pread(_LOGS[url].fileno(), 1 << 20, 0).decode()
+
+
 @contextmanager
 def servers(
     settings: Settings, count: int = 1, more: Sequence[str] = (), **surroundings: str
@@ -71,7 +77,7 @@ def servers(
     try:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
         for url, process, log in zip(urls, running, logs, strict=True):
-            _PROCESSES[url] = process.pid
+            _PROCESSES[url], _LOGS[url] = process.pid, log
             _wait_until_ready(url, process, log)
         yield urls
     finally:

@@ -166,6 +166,18 @@ def test_a_demotion_stands_in_the_history_and_can_be_reverted(any_database: Data
     assert (told(any_database, kernel), demoted(any_database, kernel)) == (("verified", Decimal("1.90")), False)
 
 
+def test_after_a_person_took_a_demotion_back_two_new_runs_must_agree(any_database: Database, kernel: str) -> None:
+    judged(any_database, kernel, "verified", "1.9")
+    for _ in range(2):
+        judged(any_database, kernel, "verified_slower", "0.7")
+    version = curation.item_history(any_database, kernel)[0][-1].version
+    curation.revert(Curator(any_database, HashingEmbedder(), "ada"), kernel, version, version - 1, "it was throttled")
+    judged(any_database, kernel, "verified_slower", "0.7")
+    assert not demoted(any_database, kernel)
+    judged(any_database, kernel, "verified_slower", "0.7")
+    assert demoted(any_database, kernel)
+
+
 def test_an_edit_of_the_code_ends_what_other_code_was_told_of(any_database: Database, kernel: str) -> None:
     for _ in range(2):
         judged(any_database, kernel, "incorrect_value")

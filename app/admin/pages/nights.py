@@ -1,9 +1,9 @@
 """Nights: what each one verified, and what got worse or better."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from app.admin.charts import Figure, claimed_and_measured
 from app.admin.desk import Desk, DeskDep, as_csv
@@ -11,7 +11,7 @@ from app.admin.gate import DeskRoute, needs
 from app.admin.pages.kernels import measured_by
 from app.errors import InvalidInput
 from app.records import Run
-from app.services import nights
+from app.services import nights, reporting
 from app.services.neighbours import side_by_side
 from app.services.runs import list_runs
 from app.vocabulary import Scope
@@ -49,6 +49,17 @@ def measured_csv(desk: DeskDep, date: Date) -> Response:
     if chart is None:
         raise InvalidInput(f"The night of {date} measured nothing.")
     return as_csv(f"night-{date}.csv", chart)
+
+
+@router.get("/{date}/report.{kind}")
+@needs(Scope.READ)
+def report_file(desk: DeskDep, date: Date, kind: Literal["html", "json"]) -> Response:
+    """The whole report as a file to keep: what the night wrote, made anew from the runs."""
+    report = reporting.report_of(desk.services.database, date)
+    headers = {"Content-Disposition": f'attachment; filename="night-{date}.{kind}"'}
+    if kind == "html":
+        return HTMLResponse(reporting.as_html(report), headers=headers)
+    return JSONResponse(report.content, headers=headers)
 
 
 def _chart(desk: Desk, listed: list[Run]) -> Figure | None:
