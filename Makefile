@@ -50,6 +50,9 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python -m eval.quality --json eval/results/quality.json
 	$(BIN)/python -m eval.latency
 	$(BIN)/python -m eval.peers
+	$(BIN)/python -m eval.backends
+	$(BIN)/python -m eval.load
+	$(BIN)/python -m eval.admin_pages --embedder minilm
 	$(BIN)/python -m eval.sizing --measure
 	$(BIN)/python -m eval.render
 

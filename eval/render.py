@@ -4,11 +4,13 @@ Run: python -m eval.render.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from eval import plots
 from eval.provenance import RESULTS, ROOT
+from eval.service_page import admin_pages, backends, load, soak
+from eval.tables import table
 
 Result = Mapping[str, Any]
 
@@ -32,6 +34,10 @@ machine, the versions and the date that it comes from. `make bench` measures eve
 | `python -m eval.latency` | searches over HTTP, memory, start, writes (`--sizes 1000,10000,100000`) |
 | `python -m eval.peers` | other retrievers and ours in one run (extra `bench`) |
 | `python -m eval.quality` | the ranking core on the development queries, against simpler rankings |
+| `python -m eval.backends` | SQLite with FAISS against PostgreSQL with pgvector: speed, and whether both rank alike |
+| `python -m eval.load` | searches, contexts and votes behind a key at 1, 8 and 32 clients |
+| `make soak` | 30 minutes of load, memory and votes; then 20 rounds of kill -9 |
+| `python -m eval.admin_pages` | server time of every page of the curator's desk at 10,000 items |
 
 Kernels that were judged on an NVIDIA H200 are in [results/verification/h200.md](results/verification/h200.md).
 
@@ -41,7 +47,7 @@ Machines are shared and differ: read the times as ratios to the sentence model's
 
 def main() -> int:
     """Writes the page and the plots."""
-    found = {name: _read(name) for name in ("quality", "latency", "peers", "reproduction")}
+    found = {name: _read(name) for name in SECTIONS}
     parts = [HEAD]
     for name, render in SECTIONS.items():
         if (result := found[name]) is not None:
@@ -58,20 +64,6 @@ def main() -> int:
 def _read(name: str) -> Result | None:
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """A Markdown table; floats with three significant digits, None as a dash."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(_cell(value) for value in row) + " |" for row in rows]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _origin(result: Result) -> str:
@@ -213,6 +205,10 @@ SECTIONS: Mapping[str, Callable[[Result], Iterator[str]]] = {
     "quality": _quality,
     "latency": _latency,
     "peers": _peers,
+    "backends": backends,
+    "load": load,
+    "soak": soak,
+    "admin_pages": admin_pages,
     "reproduction": _reproduction,
 }
 

@@ -1,4 +1,4 @@
-"""Interactive documentation under /docs, made of files that come with the installation: nothing is loaded from outside."""
+"""Interactive documentation under /docs, from files that come with the installation: nothing is loaded from outside."""
 
 from importlib import resources
 from types import MappingProxyType

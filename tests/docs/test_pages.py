@@ -46,6 +46,13 @@ def masked(text: str) -> str:
     return re.sub(r"\b[a-z]+-\d{5}\b", "an id", text)
 
 
+def test_every_test_that_a_page_names_is_there() -> None:
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = {name for page in MARKDOWN for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
+    assert len(named) > 10
+    assert sorted(name for name in named if f"def {name}(" not in sources) == []
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = []
     for page in MARKDOWN:

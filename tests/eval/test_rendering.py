@@ -4,7 +4,8 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 from eval import plots
-from eval.render import SECTIONS, drawings, table, targets
+from eval.render import SECTIONS, drawings, targets
+from eval.tables import table
 
 CELL = {"p50_ms": 30.0, "p95_ms": 40.0, "p99_ms": 50.0, "queries_per_second": 120.0, "queries": 10, "faults": 0}
 
@@ -69,3 +70,17 @@ def test_bars_escape_names_and_nothing_positive_draws_nothing() -> None:
     ElementTree.fromstring(drawn)
     assert plots.bars("peers", "n", {"a": 0.0}) == ""
     assert plots.lines("l", "x", "y", {"a": [(0.0, 1.0)]}) == ""
+
+
+def test_the_service_sections_show_what_was_measured() -> None:
+    cell = {**CELL, "task": "code", "clients": 8}
+    told = {"write_ms": 12.0, "first_search_ms": 30.0}
+    engine = {"engine": "A", "start_seconds": 3.5, "resident_memory_mb": 900.0, "write_to_visible": told}
+    size = {"items": 10_000, "engines": [{**engine, "searches": [cell]}]}
+    agreement = {"development": {"questions": 80, "equal": 79, "overlap": 0.9975}}
+    page = "\n".join(SECTIONS["backends"]({"sizes": [{**size, "agreement": agreement}]}))
+    assert "| 10,000 | A | code | 8 | 30 | 40 | 50 | 120 |" in page
+    assert "| 10,000 | development | 80 | 79 | 0.9975 |" in page
+    soak = {"minutes": 30.0, "clients": 8, "requests": {"search": 9}, "faults": {"search": 0}, "votes_counted": 3}
+    soak |= {"counters_exact": False, "memory_mb": [1.0] * 8, "memory_growth": 1.0}
+    assert "DIFFER" in "\n".join(SECTIONS["soak"](soak))

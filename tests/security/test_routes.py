@@ -107,7 +107,7 @@ def test_what_tells_whether_the_service_lives_is_open(guarded: TestClient) -> No
 
 def test_the_documentation_page_loads_nothing_from_outside(guarded: TestClient) -> None:
     page = guarded.get("/docs").text
-    loaded = re.findall(r"""(?:src|href)="([^"]+)"""", page)
+    loaded = re.findall('(?:src|href)="([^"]+)"', page)
     assert len(loaded) >= 3
     for path in loaded:
         assert path.startswith("/docs/"), path
