@@ -1,7 +1,7 @@
-"""Routes of kernels: list, add, read, and the verification runs of one."""
+"""Routes of kernels: list, add, read. Their verification runs are among the routes of runs."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Query, Response, status
 from pydantic import AfterValidator, BaseModel, Field
@@ -16,7 +16,7 @@ from app.api.texts import Clean, ItemText, JsonObject, Name, not_blank
 from app.records import Caller, Run
 from app.services import kernels
 from app.services.kernels import AddedKernel, NewKernel, StandingKernel
-from app.vocabulary import ItemStatus, KernelLanguage, RunState, Scope
+from app.vocabulary import ItemStatus, KernelLanguage, Scope
 
 router = APIRouter(prefix="/v1/kernels", tags=["kernels"])
 
@@ -115,38 +115,6 @@ class KernelDetail(ItemOut):
         return cls(**plain, measured=MeasuredOut.every(dict(kernel.measured)), warnings=found)
 
 
-class KernelRunOut(BaseModel):
-    """One verification run of a kernel; its evidence is with the run itself."""
-
-    id: str
-    state: RunState
-    hardware: str
-    verdict: str | None = Field(description="null until the run has finished.")
-    speedup: Speedup | None
-    figures: dict[str, Any] | None = Field(description="Ratios and milliseconds; only with a verdict that allows them.")
-    flags: list[str]
-    detail: str
-    fingerprint: dict[str, Any] | None = Field(description="What the run depended on; compare only equal ones.")
-    finished_at: datetime | None
-
-    @classmethod
-    def of(cls, run: Run) -> Self:
-        """The run of a record."""
-        kept = run.figures or {}
-        return cls(
-            id=run.id,
-            state=RunState(run.state),
-            hardware=run.hardware,
-            verdict=run.verdict,
-            speedup=run.speedup,
-            figures=kept.get("figures"),
-            flags=list(kept.get("flags") or ()),
-            detail=str(kept.get("detail") or ""),
-            fingerprint=None if run.fingerprint is None else dict(run.fingerprint),
-            finished_at=run.finished_at,
-        )
-
-
 @router.get("", operation_id="list_kernels", dependencies=READS, responses=answers(422, 503))
 def list_kernels(
     database: DatabaseDep,
@@ -192,15 +160,3 @@ def add_kernel(curator: CuratorDep, caller: CallerDep, new: KernelIn, response: 
 def get_kernel(database: DatabaseDep, item_id: Name) -> KernelDetail:
     """One kernel with its source and the latest run on each kind of hardware, retired ones too."""
     return KernelDetail.shown(kernels.get_kernel(database, item_id))
-
-
-@router.get("/{item_id}/runs", operation_id="list_kernel_runs", dependencies=READS, responses=answers(404, 422, 503))
-def list_kernel_runs(
-    database: DatabaseDep,
-    item_id: Name,
-    cursor: Name | None = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-) -> Listing[KernelRunOut]:
-    """Verification runs of a kernel, newest first; those that have not ended come before all others."""
-    page = kernels.list_runs(database, item_id, after=cursor, limit=limit)
-    return Listing(items=[KernelRunOut.of(run) for run in page.runs], total=page.total, next_cursor=page.next_cursor)

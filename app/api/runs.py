@@ -13,7 +13,7 @@ from app.api.problem_details import answers
 from app.api.schemas import Listing, Request, Speedup
 from app.api.texts import Name
 from app.records import Caller, Night, Run
-from app.services import nights, reporting, runs, work_orders
+from app.services import kernels, nights, reporting, runs, work_orders
 from app.vocabulary import NightState, OrderReason, RunState, Scope, Verdict
 
 router = APIRouter(prefix="/v1", tags=["verification"])
@@ -52,6 +52,7 @@ class RunOut(BaseModel):
     figures: dict[str, Any] | None = Field(description="Ratios with bounds, milliseconds, trials; null if not timed.")
     flags: list[str]
     detail: str
+    fingerprint: dict[str, Any] | None = Field(description="Evaluator, GPU, versions, clocks; compare equal ones only.")
     queued_at: datetime | None
     started_at: datetime | None
     heartbeat_at: datetime | None
@@ -69,7 +70,6 @@ class RunDetailOut(RunOut):
     evidence: dict[str, Any]
     phases: dict[str, float] = Field(description="Seconds of each phase.")
     seconds: float | None
-    fingerprint: dict[str, Any] | None = Field(description="Evaluator, GPU, driver, versions, clocks.")
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -80,7 +80,6 @@ class RunDetailOut(RunOut):
             evidence=kept.get("evidence") or {},
             phases=kept.get("phases") or {},
             seconds=kept.get("seconds"),
-            fingerprint=None if run.fingerprint is None else dict(run.fingerprint),
         )
 
 
@@ -116,6 +115,21 @@ def verify_kernel(
     hardware = wish.hardware if wish else []
     placed = work_orders.order(services.database, services.queue, [item_id], hardware, actor=caller.name)
     return Listing(items=[RunOut.of(run) for run in placed], total=len(placed))
+
+
+@router.get(
+    "/kernels/{item_id}/runs", operation_id="list_kernel_runs", dependencies=READS, responses=answers(404, 422, 503)
+)
+def list_kernel_runs(
+    database: DatabaseDep,
+    item_id: Name,
+    cursor: Name | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> Listing[RunOut]:
+    """Verification runs of a kernel, the newest order first."""
+    kernels.get_kernel(database, item_id)
+    found = runs.list_runs(database, after=cursor, limit=limit, item_id=item_id)
+    return Listing(items=[RunOut.of(run) for run in found.runs], total=found.total, next_cursor=found.next_cursor)
 
 
 @router.get("/runs", operation_id="list_runs", dependencies=READS, responses=answers(422, 503))

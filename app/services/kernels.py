@@ -1,4 +1,4 @@
-"""Kernels: listing them with what was measured, adding one, and the runs of one."""
+"""Kernels: listing them with what was measured, reading and adding one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,15 +59,6 @@ class KernelPage:
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunPage:
-    """Part of a list of runs."""
-
-    runs: list[Run]
-    total: int
-    next_cursor: str | None
-
-
 def list_kernels(
     database: Database,
     *,
@@ -102,17 +93,6 @@ def get_kernel(database: Database, item_id: str) -> StandingKernel:
             is_other = "" if item is None else f" It is a {item.kind}: see /v1/bullets/{item_id}."
             raise UnknownItem(f"There is no kernel {item_id!r}.{is_other}")
         return StandingKernel(item, kernels.latest_runs(session, [item_id]).get(item_id, {}))
-
-
-def list_runs(database: Database, item_id: str, *, after: str | None, limit: int) -> RunPage:
-    """Up to `limit` verification runs of a kernel, newest first, those that have not ended before all others."""
-    get_kernel(database, item_id)
-    with database.read() as session:
-        found = kernels.runs_page(session, item_id, after=after, limit=limit)
-    if found is None:
-        raise InvalidInput(f"The cursor {after!r} is no run of {item_id}; begin without one.")
-    runs, total = found
-    return RunPage(runs, total, runs[-1].id if len(runs) == limit else None)
 
 
 def add_kernel(curator: Curator, offered: NewKernel) -> AddedKernel:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.errors import UnknownRun
+from app.errors import InvalidInput, UnknownRun
 from app.records import Run
 from app.store import runs
 from app.store.database import Database
@@ -31,7 +31,7 @@ def list_runs(
     verdicts: Iterable[Verdict] = (),
     controls: bool | None = None,
 ) -> RunListing:
-    """Up to `limit` runs, the newest order first, from the one after the run `after`."""
+    """Up to `limit` runs, the newest order first, after the run `after`. InvalidInput for an unknown one."""
     with database.read() as session:
         page = runs.page(
             session,
@@ -44,6 +44,8 @@ def list_runs(
             verdicts=verdicts,
             controls=controls,
         )
+    if page is None:
+        raise InvalidInput(f"The cursor {after!r} is no run; begin without one.")
     full = len(page.runs) == limit
     return RunListing(page.runs, page.total, page.runs[-1].id if full else None)
 

@@ -1,21 +1,16 @@
-"""Kernels and their verification runs: pages of them, which code is known, what was measured last."""
+"""Kernels: pages of them, which code is known, what was measured last."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, and_, func, literal, or_
+from sqlalchemy import ColumnElement, func
 from sqlmodel import Session, col, select
 
-from app.models import ItemRow, KernelRow, VerificationRunRow
-from app.models.columns import UtcDateTime
+from app.models import ItemRow, KernelRow
 from app.records import Run
 from app.store.items import Page
 from app.store.rows import item_of
-from app.store.runs import run_of, telling
+from app.store.runs import telling
 from app.vocabulary import ItemStatus, KernelLanguage
-
-_NOT_YET = datetime(9999, 1, 1, tzinfo=UTC)
-"""Stands for the end of a run that has not ended, so that such runs come first."""
 
 
 def page(
@@ -64,19 +59,3 @@ def latest_runs(session: Session, item_ids: Iterable[str]) -> Mapping[str, Mappi
         if run.item_id is not None:
             latest.setdefault(run.item_id, {})[run.hardware] = run
     return latest
-
-
-def runs_page(session: Session, item_id: str, *, after: str | None, limit: int) -> tuple[list[Run], int] | None:
-    """Up to `limit` runs of a kernel after the run `after`, newest first, and how many it has; None for no such run."""
-    table = VerificationRunRow
-    of_kernel = table.item_id == item_id
-    ended = func.coalesce(col(table.finished_at), literal(_NOT_YET, UtcDateTime))
-    query = select(table).where(of_kernel).order_by(ended.desc(), col(table.id))
-    if after is not None:
-        last = session.exec(select(table).where(of_kernel, table.id == after)).first()
-        if last is None:
-            return None
-        moment = literal(last.finished_at or _NOT_YET, UtcDateTime)
-        query = query.where(or_(ended < moment, and_(ended == moment, col(table.id) > last.id)))
-    total = session.exec(select(func.count()).select_from(table).where(of_kernel)).one()
-    return [run_of(row) for row in session.exec(query.limit(limit))], total

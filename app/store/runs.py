@@ -42,8 +42,8 @@ def page(
     states: Iterable[RunState] = (),
     verdicts: Iterable[Verdict] = (),
     controls: bool | None = None,
-) -> RunPage:
-    """Up to `limit` runs, the newest order first, from the one after the run `after`."""
+) -> RunPage | None:
+    """Up to `limit` runs, the newest order first, from the one after the run `after`; None where there is no such."""
     tests: list[ColumnElement[bool]] = []
     for column, value in ((_ROW.item_id, item_id), (_ROW.hardware, hardware), (_ROW.night, night)):
         if value is not None:
@@ -58,7 +58,7 @@ def page(
     query = select(_ROW).where(*tests).order_by(col(_ROW.queued_at).desc(), col(_ROW.id).desc())
     last = session.get(_ROW, after) if after is not None else None
     if after is not None and last is None:
-        return RunPage([], total)
+        return None
     if last is not None:
         earlier = col(_ROW.queued_at) < last.queued_at
         query = query.where(or_(earlier, and_(col(_ROW.queued_at) == last.queued_at, col(_ROW.id) < last.id)))

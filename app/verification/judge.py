@@ -117,14 +117,15 @@ class _Judge:
     def conduct(self, reference: Reference, problem: Problem) -> None:
         """All phases in order; what the candidate fails at ends them. Raises ReferenceFault."""
         hidden = (problem.path.resolve().parent,)
-        run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, self._arch())
+        arch, gate = self._arch(), self.session.gate
+        with gate.between_timings():
+            run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, arch)
+            gate.enrol(run.pid)
         self.watch.attach(run.child, reference.child)
         try:
-            with self.session.gate.pausable(run.child.process.pid):
-                is_loaded = self._timed("load", lambda: self._load(run))
-            if not is_loaded:
+            if not self._timed("load", lambda: self._load(run)):
                 return
-            with self.session.gate.shared():
+            with gate.shared():
                 self._timed("build", lambda: self._build(reference, run))
                 self._timed("correctness", lambda: self._correctness(reference, run))
             compiled = self._timed("compile", lambda: self._compile(reference))
@@ -179,8 +180,7 @@ class _Judge:
     def _compile(self, reference: Reference) -> bool:
         if self.session.gpu is None or not self.limits.with_compile or self._is_decided():
             return False
-        with self.session.gate.pausable(reference.child.process.pid):
-            done = reference.ask_within("compile", self.limits.compile_s)
+        done = reference.ask_within("compile", self.limits.compile_s)
         self._note(timing=TimingFact(compile_note=done["reason"]))
         return bool(done["compiled"])
 
@@ -191,7 +191,7 @@ class _Judge:
             self._note(timing=rehearse(reference, run))
             self._audit(run)
             return
-        with self.session.gate.exclusive():
+        with self.session.gate.exclusive(reference.pid, run.pid):
             self._time(reference, run, compiled, settle=False)
             self._timed("profile", lambda: self._profile(run))
             if self.facts.launch is not None and self.facts.launch.streams > 1:
@@ -245,7 +245,9 @@ class _Judge:
     def _after(self, reference: Reference, run: CandidateRun) -> None:
         """End the candidate; then nothing of it may be left, neither processes nor device memory."""
         printed, tail = run.child.printed, run.child.output_tail
-        gone = run.close()
+        with self.session.gate.shared():
+            gone = run.close()
+            self.session.gate.leave(run.pid)
         self.printed = tail
         self._note(printed_bytes=printed)
         if not gone:

@@ -18,7 +18,7 @@ class Session:
     gpu: int | None
     limits: Limits
     pool: ReferencePool
-    gate: GpuGate = field(default_factory=GpuGate)
+    gate: GpuGate
     cancelled: threading.Event = field(default_factory=threading.Event)
     is_alone: bool = True
     """Whether no other run uses the GPU, so that its free memory can be compared before and after."""
@@ -28,7 +28,8 @@ class Session:
         """A session for `cpu` or `cuda:N`. Raises InvalidInput for another word."""
         gpu = gpu_index(device)
         chosen = limits or (CPU_LIMITS if gpu is None else GPU_LIMITS)
-        return cls(gpu, chosen, ReferencePool(gpu, chosen))
+        gate = GpuGate()
+        return cls(gpu, chosen, ReferencePool(gpu, chosen, gate), gate)
 
     @property
     def device_label(self) -> str:

@@ -275,7 +275,7 @@ def test_the_commands_do_the_same(starter_settings: Settings, bundle: Path, tmp_
 def timed_record() -> RunRecord:
     """A record as a GPU gives one."""
     timing = TimingFact([2.0, 2.1, 1.9], [], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], 0.0, 1.0, 0.0, 3)
-    launch = LaunchFact(True, 9.0, 10.0, {"k": 9.0}, {"k": 1}, 1, False)
+    launch = LaunchFact(True, 900.0, 1000.0, {"k": 900.0}, {"k": 1}, 1, False)
     cases = [CaseFact("initial weights", worst=0.5)]
     evidence = Facts(declared_kernels=["k"], cases=cases, launch=launch, timing=timing, on_gpu=True)
     return RunRecord(
