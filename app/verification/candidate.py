@@ -63,11 +63,6 @@ class CandidateRun:
         self.child = Child(_MODULE, cage, chunk_fd)
         self.enter("load", limits.load_s)
 
-    @property
-    def pid(self) -> int:
-        """The process, or the sandbox around it."""
-        return self.child.process.pid
-
     def enter(self, phase: str, seconds: float) -> None:
         """Begin a phase: all requests in it share its time."""
         self._phase = phase

@@ -11,8 +11,8 @@ from app.verification import processes
 class GpuGate:
     """A readers-writer lock in which a waiting timing run goes before new preparations.
 
-    Imports and compilations hold no lock: every process of the GPU is enrolled when it is started, and stands still
-    while another run is timed, so that neither the GPU nor the host's cores disturb it.
+    Imports and compilations hold no lock: their processes are stopped while another run is timed, so that neither the
+    GPU nor the host's cores disturb it.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,8 @@ class GpuGate:
         self._preparing = 0
         self._waiting = 0
         self._timing = False
-        self._enrolled: set[int] = set()
+        self._pausable: set[int] = set()
+        self._stopped: set[int] = set()
 
     @contextlib.contextmanager
     def shared(self) -> Iterator[None]:
@@ -36,36 +37,33 @@ class GpuGate:
                 self._condition.notify_all()
 
     @contextlib.contextmanager
-    def between_timings(self) -> Iterator[None]:
-        """A moment in which no run is timed and none can begin to be: for starting a process and enrolling it."""
+    def pausable(self, pid: int) -> Iterator[None]:
+        """Work in process `pid` and below it that may be stopped at any moment and continued later."""
         with self._condition:
             self._condition.wait_for(lambda: not self._timing)
+            self._pausable.add(pid)
+        try:
             yield
-
-    def enrol(self, pid: int) -> None:
-        """From now on the process and all below it stand still while a run is timed that is not theirs."""
-        self._enrolled.add(pid)
-
-    def leave(self, pid: int) -> None:
-        """The process is gone. Call it where no run can be timed: between timings or beside others."""
-        self._enrolled.discard(pid)
+        finally:
+            with self._condition:
+                self._pausable.discard(pid)
 
     @contextlib.contextmanager
-    def exclusive(self, *own: int) -> Iterator[None]:
-        """Use the GPU alone, with the processes `own`; all others that are enrolled are stopped meanwhile."""
+    def exclusive(self) -> Iterator[None]:
+        """Use the GPU alone."""
         with self._condition:
             self._waiting += 1
             self._condition.wait_for(lambda: not self._timing and not self._preparing)
             self._waiting -= 1
             self._timing = True
-            stopped = self._enrolled - set(own)
-            for pid in stopped:
+            self._stopped = set(self._pausable)
+            for pid in self._stopped:
                 processes.signal_tree(pid, signal.SIGSTOP)
         try:
             yield
         finally:
             with self._condition:
-                for pid in stopped:
+                for pid in self._stopped:
                     processes.signal_tree(pid, signal.SIGCONT)
                 self._timing = False
                 self._condition.notify_all()

@@ -117,15 +117,14 @@ class _Judge:
     def conduct(self, reference: Reference, problem: Problem) -> None:
         """All phases in order; what the candidate fails at ends them. Raises ReferenceFault."""
         hidden = (problem.path.resolve().parent,)
-        arch, gate = self._arch(), self.session.gate
-        with gate.between_timings():
-            run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, arch)
-            gate.enrol(run.pid)
+        run = CandidateRun(reference.chunk_fd, self.session.gpu, self.limits, hidden, self._arch())
         self.watch.attach(run.child, reference.child)
         try:
-            if not self._timed("load", lambda: self._load(run)):
+            with self.session.gate.pausable(run.child.process.pid):
+                is_loaded = self._timed("load", lambda: self._load(run))
+            if not is_loaded:
                 return
-            with gate.shared():
+            with self.session.gate.shared():
                 self._timed("build", lambda: self._build(reference, run))
                 self._timed("correctness", lambda: self._correctness(reference, run))
             compiled = self._timed("compile", lambda: self._compile(reference))
@@ -140,7 +139,12 @@ class _Judge:
     def _load(self, run: CandidateRun) -> bool:
         """Import the candidate: compilers may run for long, the GPU is not needed. False where this machine cannot."""
         run.enter("load", self.limits.load_s)
-        hello = run.ask("hello")
+        try:
+            hello = run.ask("hello")
+        except CandidateFault as fault:
+            # Nothing of the candidate has run yet: the GPU was full of its neighbours, say.
+            self._note(infrastructure=(Verdict.INFRA_ERROR.value, f"the process did not start: {fault.end.detail}"))
+            return False
         missing = ""
         if self.session.gpu is not None and hello["device"] != "cuda":
             missing = f"no CUDA device {self.session.gpu} is visible here"
@@ -180,7 +184,8 @@ class _Judge:
     def _compile(self, reference: Reference) -> bool:
         if self.session.gpu is None or not self.limits.with_compile or self._is_decided():
             return False
-        done = reference.ask_within("compile", self.limits.compile_s)
+        with self.session.gate.pausable(reference.child.process.pid):
+            done = reference.ask_within("compile", self.limits.compile_s)
         self._note(timing=TimingFact(compile_note=done["reason"]))
         return bool(done["compiled"])
 
@@ -191,7 +196,7 @@ class _Judge:
             self._note(timing=rehearse(reference, run))
             self._audit(run)
             return
-        with self.session.gate.exclusive(reference.pid, run.pid):
+        with self.session.gate.exclusive():
             self._time(reference, run, compiled, settle=False)
             self._timed("profile", lambda: self._profile(run))
             if self.facts.launch is not None and self.facts.launch.streams > 1:
@@ -245,9 +250,7 @@ class _Judge:
     def _after(self, reference: Reference, run: CandidateRun) -> None:
         """End the candidate; then nothing of it may be left, neither processes nor device memory."""
         printed, tail = run.child.printed, run.child.output_tail
-        with self.session.gate.shared():
-            gone = run.close()
-            self.session.gate.leave(run.pid)
+        gone = run.close()
         self.printed = tail
         self._note(printed_bytes=printed)
         if not gone:

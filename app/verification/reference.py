@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from app.verification.child import Child, ChildFault, new_chunk_fd
-from app.verification.gate import GpuGate
 from app.verification.problem import Problem
 from app.verification.protocol import CHUNK_BYTES, Limits
 from app.verification.sandbox import Cage
@@ -55,11 +54,6 @@ class Reference:
         self._gpu = gpu
         self.loaded: dict[str, Any] = {}
 
-    @property
-    def pid(self) -> int:
-        """The process."""
-        return self.child.process.pid
-
     def load(self, seed: int) -> None:
         """Import the problem and build its model, once. Raises ReferenceFault."""
         if not self.loaded:
@@ -90,8 +84,8 @@ class Reference:
 class ReferencePool:
     """References kept open while further candidates of the same problem wait. Safe for several threads."""
 
-    def __init__(self, gpu: int | None, limits: Limits, gate: GpuGate) -> None:
-        self._gpu, self._limits, self._gate = gpu, limits, gate
+    def __init__(self, gpu: int | None, limits: Limits) -> None:
+        self._gpu, self._limits = gpu, limits
         self._idle: dict[str, list[Reference]] = {}
         self._wanted: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -107,7 +101,7 @@ class ReferencePool:
             idle = self._idle.get(problem.sha256, [])
             reference = idle.pop() if idle else None
         if reference is None:
-            reference = self._started(problem, limits or self._limits)
+            reference = Reference(problem, self._gpu, limits or self._limits)
         try:
             yield reference
         finally:
@@ -118,7 +112,7 @@ class ReferencePool:
                 if keep:
                     self._idle.setdefault(problem.sha256, []).append(reference)
             if not keep:
-                self._end(reference)
+                reference.close()
 
     def close(self) -> None:
         """Close what is idle."""
@@ -126,18 +120,7 @@ class ReferencePool:
             idle = [reference for group in self._idle.values() for reference in group]
             self._idle.clear()
         for reference in idle:
-            self._end(reference)
-
-    def _started(self, problem: Problem, limits: Limits) -> Reference:
-        with self._gate.between_timings():
-            reference = Reference(problem, self._gpu, limits)
-            self._gate.enrol(reference.pid)
-        return reference
-
-    def _end(self, reference: Reference) -> None:
-        with self._gate.shared():
             reference.close()
-            self._gate.leave(reference.pid)
 
 
 def move(giver: Ask, taker: Ask, size: int) -> None:

@@ -18,7 +18,7 @@ class Session:
     gpu: int | None
     limits: Limits
     pool: ReferencePool
-    gate: GpuGate
+    gate: GpuGate = field(default_factory=GpuGate)
     cancelled: threading.Event = field(default_factory=threading.Event)
     is_alone: bool = True
     """Whether no other run uses the GPU, so that its free memory can be compared before and after."""
@@ -28,8 +28,7 @@ class Session:
         """A session for `cpu` or `cuda:N`. Raises InvalidInput for another word."""
         gpu = gpu_index(device)
         chosen = limits or (CPU_LIMITS if gpu is None else GPU_LIMITS)
-        gate = GpuGate()
-        return cls(gpu, chosen, ReferencePool(gpu, chosen, gate), gate)
+        return cls(gpu, chosen, ReferencePool(gpu, chosen))
 
     @property
     def device_label(self) -> str:

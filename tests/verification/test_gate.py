@@ -20,59 +20,21 @@ def reaches(pid: int, state: str) -> bool:
     return False
 
 
-def test_every_enrolled_process_but_the_timed_ones_stands_still_with_its_children() -> None:
+def test_a_pausable_process_and_its_children_stand_still_while_another_run_is_timed() -> None:
     gate = GpuGate()
-    command = ["/bin/sh", "-c", "sleep 30 & echo $!; wait"]
-    shells = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
-    children = [int(shell.stdout.readline()) for shell in shells if shell.stdout is not None]
-    try:
-        for shell in shells:
-            with gate.between_timings():
-                gate.enrol(shell.pid)
-        with gate.exclusive(shells[1].pid):
-            assert reaches(shells[0].pid, "T")
-            assert reaches(children[0], "T")
-            assert reaches(shells[1].pid, "S")
-            assert reaches(children[1], "S")
-        for pid in (shells[0].pid, children[0]):
-            assert reaches(pid, "S")
-    finally:
-        for child, shell in zip(children, shells, strict=True):
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 30 & echo $!; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        child = int(shell.stdout.readline())
+        try:
+            with gate.pausable(shell.pid):
+                with gate.exclusive():
+                    assert reaches(shell.pid, "T")
+                    assert reaches(child, "T")
+                assert reaches(shell.pid, "S")
+                assert reaches(child, "S")
+        finally:
             os.kill(child, signal.SIGKILL)
             shell.kill()
-            shell.communicate()
-
-
-def test_no_process_starts_or_ends_while_a_run_is_timed() -> None:
-    gate, order = GpuGate(), []
-    timing, release = threading.Event(), threading.Event()
-
-    def measure() -> None:
-        with gate.exclusive():
-            timing.set()
-            release.wait(5)
-            order.append("timed")
-
-    def start() -> None:
-        with gate.between_timings():
-            order.append("started")
-
-    def end() -> None:
-        with gate.shared():
-            order.append("ended")
-
-    threads = [threading.Thread(target=measure)]
-    threads[0].start()
-    assert timing.wait(5)
-    for target in (start, end):
-        threads.append(threading.Thread(target=target))
-        threads[-1].start()
-    time.sleep(0.2)
-    assert order == []
-    release.set()
-    for thread in threads:
-        thread.join(5)
-    assert (order[0], set(order[1:])) == ("timed", {"started", "ended"})
 
 
 def test_timing_waits_for_preparations_and_goes_before_new_ones() -> None:

@@ -207,6 +207,16 @@ def test_cuda_sources_without_a_gpu_are_no_fault_of_the_kernel() -> None:
     assert "needs a GPU" in record.detail
 
 
+def test_a_process_that_ends_before_it_was_given_the_candidate_is_no_fault_of_the_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("app.verification.candidate._MODULE", "this")
+        record = verify(problem_named("scaled_gelu_residual"), GOOD, "cpu", LIMITS)
+    assert record.verdict is Verdict.INFRA_ERROR
+    assert "did not start" in record.detail
+
+
 @pytest.fixture
 def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(sandbox.shutil, "which", lambda program: None)
