@@ -12,6 +12,8 @@ from app.memory.lexicon import Lexicon
 from app.memory.lexicon.loader import DIMENSIONED
 from app.memory.task.matching import Match
 
+SURE_NAME = 0.9  # below it a name is an ordinary word as well
+_TAILS = frozenset({"normalisation", "elementwise", "reduction", "softmax"})
 _ONCE = frozenset({"attention", "recurrence", "scan", "network_block", "loss", "special_matrix"})
 _SPECIFIC = (
     "relu_attention",
@@ -38,6 +40,8 @@ def consistent(matches: Sequence[Match], negated: Sequence[str], text: str, lexi
         _one_convolution,
         _block_over_parts,
         _special_over_general,
+        _product_with_a_tail,
+        _whole_over_its_parts,
     ):
         kept = rule(kept, negated, lexicon)
     return kept
@@ -144,6 +148,25 @@ def _special_over_general(matches: list[Match], negated: Sequence[str], lexicon:
         for m in matches
     )
     linear = any(m.operation == "linear" for m in matches)
-    if not (special or linear):
+    return [m for m in matches if not (m.operation == "matmul" and (special or (linear and m.source in _GUESSED)))]
+
+
+def _product_with_a_tail(matches: list[Match], negated: Sequence[str], lexicon: Lexicon) -> list[Match]:
+    """A product by name with a norm, an activation or a reduction after it is a layer ("gemm gn hardtanh")."""
+    if not any(kind_of(m, lexicon) in _TAILS for m in matches):
         return matches
-    return [m for m in matches if not (m.operation == "matmul" and m.source in _GUESSED)]
+    return [replace(m, operation="linear") if m.operation == "matmul" and m.source == "name" else m for m in matches]
+
+
+def _whole_over_its_parts(matches: list[Match], negated: Sequence[str], lexicon: Lexicon) -> list[Match]:
+    """Attention normalises and a loss averages by itself; a bottleneck inside another block is no residual block."""
+    kinds = {kind_of(m, lexicon) for m in matches}
+    attends = any(m.operation in _SPECIFIC and m.operation != "relu_attention" for m in matches)
+    other = any(kind_of(m, lexicon) == "network_block" and m.operation != "residual_block" for m in matches)
+    return [
+        m
+        for m in matches
+        if not (attends and m.operation == "softmax" and m.source in _GUESSED)
+        and not ("loss" in kinds and m.operation == "mean_reduce")
+        and not (other and m.operation == "residual_block" and m.source == "name" and m.certainty < SURE_NAME)
+    ]

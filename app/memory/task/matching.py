@@ -133,7 +133,8 @@ def _phrase(
         if not usable[words[start]] or not any(stems[start] in group for group in pattern.groups):
             continue
         window = range(start, min(start + width, len(stems)))
-        if pattern.forbidden and any(stems[i] in pattern.forbidden for i in range(max(start - 1, 0), window.stop)):
+        after = window.stop + (size == 1)  # a single word looks at both neighbours
+        if pattern.forbidden and any(stem in pattern.forbidden for stem in stems[max(start - 1, 0) : after]):
             continue
         free = [i for i in window if usable[words[i]]]
         places_found = (

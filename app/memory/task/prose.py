@@ -17,6 +17,11 @@ from app.memory.task.matching import Match
 MAX_TOKENS = 1500
 _COMPARED = re.compile(r"\b(?:than|beats?|outperforms?|replac\w+) (?:torch|nn|f)\.[\w.]+")
 _UNUSED = frozenset({"unused", "unapplied"})
+# Words of sentences; a note leaves most of them out.
+_GRAMMAR = frozenset(
+    {"the", "a", "an", "of", "its", "by", "is", "are", "that", "which", "and", "each", "with", "to", "from", "into",
+     "their", "them", "it", "does", "has", "have", "every", "at", "along"}
+)  # fmt: skip
 _THREE = re.compile(
     r"\b(?:3d|videos?|volum\w*|voxels?|cubes?|cubic|cdhw|ncdhw|3-d|depth height width|three dimensional|\d+x\d+x\d+)\b"
 )
@@ -89,9 +94,7 @@ def _is_content(token: Token, lexicon: Lexicon) -> bool:
 
 def _is_terse(tokens: Sequence[Token]) -> bool:
     words = [token.text for token in tokens if token.is_word]
-    grammar = sum(
-        word in {"the", "a", "an", "of", "its", "by", "is", "are", "that", "which", "and", "each"} for word in words
-    )
+    grammar = sum(word in _GRAMMAR for word in words)
     return len(words) <= 16 and grammar * 6 <= len(words)
 
 

@@ -23,7 +23,11 @@ from app.memory.task.reading import CONFIDENT
             ("conv_transpose3d", "logsumexp", "hardswish", "scalar_add", "clamp"),
         ),
         ("fc gn lrelu x+x", ("linear", "group_norm", "leaky_relu", "residual_add")),
-        ("gemm silu /2 clamp tanh", ("matmul", "swish", "scalar_multiply", "clamp", "tanh")),
+        ("gemm silu /2 clamp tanh", ("linear", "swish", "scalar_multiply", "clamp", "tanh")),
+        ("gemm fp32", ("matmul",)),
+        ("A^T B^T gemm", ("matmul_transposed_both",)),
+        ("tril(A@B), both lower", ("triangular_matmul",)),
+        ("huber loss mean", ("smooth_l1_loss",)),
         ("dw conv 3x3 s1", ("depthwise_conv2d",)),
         ("pw conv relu6", ("pointwise_conv", "relu6")),
         ("sdpa heads 32", ("scaled_dot_product_attention",)),
@@ -49,10 +53,24 @@ def test_terse_notes_are_read_operation_by_operation(note: str, expected: tuple[
         ("slide a bank of filters over an image", "conv2d"),
         ("keep the largest value of each window of the image", "max_pool2d"),
         ("running total along the axis", "cumsum"),
+        ("multiply each value by the area under the bell curve to its left", "gelu"),
+        ("divide each vector by the root of its average square", "rms_norm"),
+        ("superimpose another volume", "residual_add"),
+        ("condense every channel to its average", "global_avg_pool"),
+        ("z / (1 + e^(-z))", "swish"),
+        ("C_ij = Σ_k A_ki B_jk", "matmul_transposed_both"),
+        ("C_ij = Σ_k A_ik B_jk", "matmul_transposed_b"),
+        ("min(1, max(0, (x+3)/6))", "hardsigmoid"),
     ],
 )
 def test_everyday_words_are_read_as_operations(words: str, expected: str) -> None:
     assert expected in read_task(words, None).chain
+
+
+def test_a_part_of_a_whole_is_no_step() -> None:
+    attention = "mix the values with weights from normalised exponentials of inner products of queries and keys"
+    assert "softmax" not in read_task(attention, None).chain
+    assert "linear" not in read_task("Multiply two dense arrays", None).chain
 
 
 @pytest.mark.parametrize(
