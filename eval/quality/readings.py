@@ -24,6 +24,9 @@ BATCHES = (
     "readings_ninth",
     "readings_tenth",
     "readings_eleventh",
+    "readings_twelfth",
+    "readings_thirteenth",
+    "readings_fourteenth",
     "readings_texts",
 )
 
