@@ -72,4 +72,5 @@ def _page_of(messages: list[Message]) -> Response:
 
 
 def _page(status: int, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
-    return HTMLResponse(rendered("unavailable.html", {"fault": problem}), status, {**headers, **HEADERS})
+    told = {name.lower(): value for name, value in (*headers.items(), *HEADERS.items())}
+    return HTMLResponse(rendered("unavailable.html", {"fault": problem}), status, told)

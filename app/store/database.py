@@ -1,5 +1,6 @@
 """Opening the database, and the one place where transactions begin, commit and roll back."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ class Database:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._writing = threading.Lock()
         try:
             self.url = make_url(settings.sqlalchemy_url)
             self.engine = _open(settings)
@@ -48,9 +50,10 @@ class Database:
         """A session whose changes are committed together at the end, or not at all.
 
         On SQLite the write lock is taken at the beginning, so that two writers wait for one another instead of failing
-        when they try to turn a read into a write.
+        when they try to turn a read into a write. Writers of one process take turns before that: SQLite lets waiters
+        sleep and look again, and the unlucky one of many would wait for seconds.
         """
-        with self._session(write=True) as session:
+        with self._turn(), self._session(write=True) as session:
             yield session
             session.commit()
 
@@ -75,6 +78,18 @@ class Database:
     def dispose(self) -> None:
         """Closes all connections."""
         self.engine.dispose()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self.is_sqlite:
+            yield
+            return
+        if not self._writing.acquire(timeout=self.settings.busy_timeout_ms / 1000):
+            raise DatabaseUnavailable("Other writers keep the database busy. Try again in a moment.")
+        try:
+            yield
+        finally:
+            self._writing.release()
 
     @contextmanager
     def _session(self, *, write: bool) -> Iterator[Session]:
