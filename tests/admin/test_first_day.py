@@ -14,7 +14,8 @@ from tests.admin.conftest import Served, Watch
 from tests.admin.test_browser import sign_in
 from tests.service.processes import command, printed, servers
 
-KERNEL = "kpb-01011"
+KERNEL, CUDA_KERNEL = "kpb-01014", "kpb-01011"
+"""One that the interpreter judges, and one that needs a GPU."""
 KEY = re.compile(r"kpb_[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
 
 
@@ -30,7 +31,7 @@ def test_a_curator_signs_in_with_the_printed_key_and_reads_the_report_of_a_real_
     with servers(settings, 1, (), PLAYBOOK_AUTH="keys") as (url,):
         key = KEY.search(printed(url))
         assert key is not None, printed(url)
-        night = command(settings, "nightly", "--cpu", "--work", "--json", "--kernel", KERNEL)
+        night = command(settings, "nightly", "--cpu", "--work", "--json", "--kernel", KERNEL, "--kernel", CUDA_KERNEL)
         assert night.returncode == 0, night.stderr.decode()[-2000:]
         report = json.loads(night.stdout)
         page = browser.new_context().new_page()
@@ -40,6 +41,8 @@ def test_a_curator_signs_in_with_the_printed_key_and_reads_the_report_of_a_real_
         page.get_by_role("link", name=report["date"]).first.click()
         page.get_by_role("heading", name=f"Night of {report['date']}").wait_for()
         assert KERNEL in page.inner_text("main")
+        not_judged = page.locator("section", has=page.get_by_role("heading", name="Not judged"))
+        assert f"{CUDA_KERNEL} CUDA C++ cannot run on cpu-interpreter" in " ".join(not_judged.inner_text().split())
         assert json.loads(kept(page, "Its figures (JSON)")) == report
         assert kept(page, "Report to keep").startswith("<!doctype html>")
         page.locator("table").get_by_role("link", name=KERNEL).first.click()

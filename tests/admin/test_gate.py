@@ -20,6 +20,7 @@ PLACES = {
     "{name}": "admin.css",
     "{run_id}": "none",
     "{date}": "2026-11-30",
+    "{kind}": "html",
 }
 
 
