@@ -14,6 +14,12 @@ class PhaseEnd:
     detail: str = ""
     error_type: str = ""
 
+    @property
+    def weights_mismatch(self) -> str:
+        """What a strict load of the reference's weights said against the candidate's, if that ended the phase."""
+        is_mismatch = self.error_type == "RuntimeError" and "Error(s) in loading state_dict" in self.detail
+        return self.detail.split("\nTraceback")[0][:500] if is_mismatch else ""
+
 
 @dataclass(frozen=True)
 class CaseFact:

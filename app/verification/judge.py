@@ -130,7 +130,7 @@ class _Judge:
             compiled = self._timed("compile", lambda: self._compile(reference))
             self._timed("timing", lambda: self._timing(reference, run, compiled))
         except CandidateFault as fault:
-            self._note(end=fault.end, weights_mismatch=_weights_mismatch(fault.end))
+            self._note(end=fault.end, weights_mismatch=fault.end.weights_mismatch)
         finally:
             self.watch.detach()
             reference.is_usable = reference.is_usable and not self.watch.is_stopped
@@ -295,8 +295,3 @@ class _Judge:
 
     def _note(self, **values: Any) -> None:
         self.facts = replace(self.facts, **values)
-
-
-def _weights_mismatch(end: PhaseEnd) -> str:
-    is_mismatch = end.error_type == "RuntimeError" and "Error(s) in loading state_dict" in end.detail
-    return end.detail.split("\nTraceback")[0][:500] if is_mismatch else ""

@@ -56,6 +56,7 @@ def load_lexicon() -> Lexicon:
         regime_words=tuple((name, re.compile(expression)) for name, expression in short["regime_words"]),
         silent=silent,
         negations=MappingProxyType(_by_first_word(short["negations"])),
+        craft=(re.compile(short["craft"][0]), re.compile(short["craft"][1])),
     )
     _check(lexicon)
     return lexicon

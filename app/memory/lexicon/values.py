@@ -71,6 +71,8 @@ class Lexicon:
     regime_words: tuple[tuple[str, re.Pattern[str]], ...]
     silent: frozenset[tuple[str, ...]]
     negations: Mapping[str, tuple[tuple[str, ...], ...]]
+    craft: tuple[re.Pattern[str], re.Pattern[str]]
+    """What only people who write kernels say, and what they and others say."""
 
     def family_compatibility(self, left: str, right: str) -> float:
         """Return how far advice for one family serves the other, in [0, 1]; 1 for the same family, 0 if unrelated."""

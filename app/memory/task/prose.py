@@ -34,7 +34,7 @@ class ProseReading:
     """Operations found in order, the share of content words explained, and the words that stayed unexplained.
 
     `explained` is in [0, 1]. `unexplained` holds clause-size word runs for the embedding fallback. `dimensions` is
-    ``1d``, ``2d``, ``3d`` or ''.
+    ``1d``, ``2d``, ``3d`` or ''. `plain` is the text with its characters normalised.
     """
 
     matches: tuple[Match, ...]
@@ -44,6 +44,7 @@ class ProseReading:
     unexplained: tuple[tuple[int, str], ...]
     negated: tuple[str, ...]
     dimensions: str
+    plain: str = ""
 
 
 def read_prose(text: str, lexicon: Lexicon) -> ProseReading:
@@ -85,6 +86,7 @@ def read_prose(text: str, lexicon: Lexicon) -> ProseReading:
         _unexplained(tokens, covered, lexicon),
         negated,
         _dimensions(plain),
+        plain,
     )
 
 

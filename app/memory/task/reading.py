@@ -20,6 +20,7 @@ from app.memory.task.separation import separate
 
 ASSUMED_CERTAINTY = 0.6
 UNSURE = 0.1
+OF_THE_CRAFT = 0.35  # of a text that is about writing kernels, whatever it was read as: general advice is of use
 # Steps that, alone and not named, are no sign of a task: "a scale model".
 _SLIGHT = frozenset(
     {"scalar_multiply", "scalar_add", "bias_add", "residual_add", "elementwise_multiply", "channel_scale", "gather",
@@ -110,15 +111,25 @@ def _from_words(words: ProseReading, quantities: Quantities, embed: Embed | None
         if guessed:
             uses = [use for _, use in sorted(zip(places, uses, strict=True), key=lambda pair: pair[0])]
             confidence = max(confidence, _confidence_of_guesses(uses, words, lexicon))
+    is_craft = is_about_kernels(words.plain, lexicon)
+    if is_craft:
+        confidence = max(confidence, OF_THE_CRAFT)
     uses = _with_assumed_core(uses, words, lexicon)
     operations = tuple(_detailed(use, quantities, lexicon) for use in _ordered(uses, lexicon))[:MAX_OPERATIONS]
     regimes = {**derive_regimes(operations, quantities.shapes, lexicon), **quantities.regimes}
     evidence = [Evidence("operation", f"{use.name} from {use.source} '{use.seen}'") for use in operations]
     evidence += [Evidence("negation", removed) for removed in words.negated]
+    evidence += [Evidence("topic", "about writing kernels, by its words")] * is_craft
     return TaskProfile(
         operations=operations, shapes=quantities.shapes, regimes=MappingProxyType(regimes), dtype=quantities.dtype,
         tolerance=quantities.tolerance, confidence=round(confidence, 4), evidence=tuple(evidence),
     )  # fmt: skip
+
+
+def is_about_kernels(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text is about writing GPU kernels: a word of the craft, and another one of it or of arrays."""
+    sure, likely = ({found.replace(" ", "") for found in pattern.findall(text)} for pattern in lexicon.craft)
+    return bool(sure) and len(sure | likely) > 1
 
 
 def _with_assumed_core(uses: list[OperationUse], words: ProseReading, lexicon: Lexicon) -> list[OperationUse]:

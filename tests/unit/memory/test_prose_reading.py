@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from app.memory.lexicon import load_lexicon
 from app.memory.lexicon.words import normalise, stem
 from app.memory.task import read_task
-from app.memory.task.reading import CONFIDENT
+from app.memory.task.reading import CONFIDENT, OF_THE_CRAFT
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,27 @@ def test_the_sentence_model_is_not_asked_where_the_words_are_clear(module: str) 
     for text, code in (("convT3d bn avgpool", None), (None, module), ("Linear, GroupNorm and hardtanh", None)):
         assert read_task(text, code, embed=listener).confidence >= CONFIDENT
     assert listener.calls == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_craft"),
+    [
+        ("add two vectors in triton", True),
+        ("how do I write a fast reduction kernel?", True),
+        ("sum of a tall matrix over its first dimension, 65536 x 128 fp32", True),
+        ("elementwise add kernel", True),
+        ("kernel panic on boot after update", False),
+        ("triton is a moon of neptune, why does it orbit backwards", False),
+        ("best gpu for gaming under 500 dollars", False),
+    ],
+)
+def test_a_text_about_writing_kernels_is_told_from_one_that_shares_a_word(text: str, is_craft: bool) -> None:
+    assert (read_task(text, None).confidence >= OF_THE_CRAFT) is is_craft
+
+
+def test_a_kernel_that_transposes_is_no_transposed_convolution() -> None:
+    assert read_task("I need a fast transpose kernel", None).chain == ()
+    assert read_task("conv transpose kernel 3x3 stride 2", None).chain == ("conv_transpose2d",)
 
 
 def test_an_undecided_sentence_model_adds_nothing() -> None:
