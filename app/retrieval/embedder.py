@@ -1,6 +1,7 @@
 """The embedder port, and the choice between its adapters."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -50,6 +51,13 @@ def chosen_embedder(settings: Settings) -> Embedder:
             f"The embedder {settings.embedder.value!r} needs {fault.name!r}: pip install "
             f"'kernel-playbook[{settings.embedder.value}]', or set PLAYBOOK_EMBEDDER to one that is installed."
         ) from fault
+
+
+def require(*packages: str) -> None:
+    """Raises ModuleNotFoundError for the first package that is not installed; imports none of them."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
 
 def unit(vectors: npt.NDArray[np.float32]) -> Vectors:

