@@ -12,6 +12,7 @@ from app.services.ranking import Ranker
 from app.services.recorder import Recorder
 from app.services.search import Search
 from app.services.tasks import TaskReader
+from app.services.turns import Turns
 from app.settings import Settings
 from app.store import feedback, keys
 from app.store.database import Database
@@ -48,6 +49,7 @@ def assembled(settings: Settings) -> Services:
     catalog = Catalog(database, embedder, settings.var_dir / "index" / "vectors.npz")
     tasks = TaskReader(embedder)
     ranker = Ranker(tasks)
+    turns = Turns()
     recorder = Recorder(database, "context records", feedback.put_contexts)
     key_uses: Recorder[KeyUse] = Recorder(database, "uses of keys", keys.note_uses)
     return Services(
@@ -56,8 +58,8 @@ def assembled(settings: Settings) -> Services:
         embedder=embedder,
         catalog=catalog,
         tasks=tasks,
-        search=Search(catalog, tasks, ranker, recorder),
-        contexts=ContextRenderer(catalog, tasks, ranker, recorder),
+        search=Search(catalog, tasks, ranker, recorder, turns),
+        contexts=ContextRenderer(catalog, tasks, ranker, recorder, turns),
         recorder=recorder,
         queue=Queue(settings),
         audit=Recorder(database, "audit entries", keys.append_audit),

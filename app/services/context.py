@@ -27,6 +27,7 @@ from app.services.ranking import Ranked, Ranker, Wish
 from app.services.recorder import Recorder
 from app.services.stages import stage
 from app.services.tasks import ReadTask, TaskReader
+from app.services.turns import Turns
 from app.vocabulary import MEM0, ItemKind, LeftOutReason
 
 MEMORIES_SHOWN = 10
@@ -80,7 +81,10 @@ class _Shown:
 class ContextRenderer:
     """Renders contexts from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord]) -> None:
+    def __init__(
+        self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord], turns: Turns
+    ) -> None:
+        self._turns = turns
         self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks
@@ -88,6 +92,10 @@ class ContextRenderer:
 
     def render(self, wish: ContextWish) -> Context:
         """The context; UnknownPolicy, UnknownProblem or BudgetTooSmall say what is wrong with the wish."""
+        with self._turns.taken():
+            return self._rendered(wish)
+
+    def _rendered(self, wish: ContextWish) -> Context:
         policy = policy_named(wish.policy)
         with stage("snapshot"):
             snapshot = self._catalog.current()

@@ -14,6 +14,7 @@ from app.services.ranking import Ranked, Ranker, Wish
 from app.services.recorder import Recorder
 from app.services.stages import stage
 from app.services.tasks import TaskReader
+from app.services.turns import Turns
 from app.vocabulary import LeftOutReason
 
 
@@ -34,7 +35,10 @@ class SearchAnswer:
 class Search:
     """Answers searches from the present snapshot."""
 
-    def __init__(self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord]) -> None:
+    def __init__(
+        self, catalog: Catalog, tasks: TaskReader, ranker: Ranker, recorder: Recorder[ContextRecord], turns: Turns
+    ) -> None:
+        self._turns = turns
         self._recorder = recorder
         self._catalog = catalog
         self._tasks = tasks
@@ -42,6 +46,10 @@ class Search:
 
     def find(self, task: Task, wish: Wish, token_budget: int | None = None) -> SearchAnswer:
         """The best items for a task, as many whole ones as fit the token budget."""
+        with self._turns.taken():
+            return self._found(task, wish, token_budget)
+
+    def _found(self, task: Task, wish: Wish, token_budget: int | None) -> SearchAnswer:
         with stage("snapshot"):
             snapshot = self._catalog.current()
         with stage("reading"):
