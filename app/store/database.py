@@ -146,6 +146,8 @@ def _open(settings: Settings) -> Engine:
 def _make_folder(database: str | None) -> None:
     if not database or database == ":memory:":
         raise DatabaseUnavailable("An in-memory SQLite database is lost between connections; name a file.")
+    if database.startswith("file:"):
+        return  # A URI of SQLite's, which may ask for a mode that makes nothing.
     folder = Path(database).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import Settings
-from tests.conftest import STARTER
+from tests.conftest import ROOT, STARTER
 from tests.service.processes import command
 
 
@@ -105,6 +105,7 @@ def test_a_database_that_cannot_be_written_is_explained(starter_settings: Settin
     assert done.returncode == 1
     assert b"cannot be written" in done.stderr
     assert b"Traceback" not in done.stderr
+    assert not (ROOT / "file:").exists()
 
 
 @pytest.mark.parametrize("folder", ["/proc/playbook", "{file}/below"])
