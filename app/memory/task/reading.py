@@ -128,7 +128,9 @@ def _from_words(words: ProseReading, quantities: Quantities, embed: Embed | None
 
 def is_about_kernels(text: str, lexicon: Lexicon) -> bool:
     """Whether a text is about writing GPU kernels: a word of the craft, and another one of it or of arrays."""
-    sure, likely = ({found.replace(" ", "") for found in pattern.findall(text)} for pattern in lexicon.craft)
+    sure, likely = (
+        {found.replace(" ", "").rstrip("s") for found in pattern.findall(text)} for pattern in lexicon.craft
+    )
     return bool(sure) and len(sure | likely) > 1
 
 

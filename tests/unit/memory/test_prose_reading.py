@@ -139,6 +139,7 @@ def test_the_sentence_model_is_not_asked_where_the_words_are_clear(module: str) 
         ("sum of a tall matrix over its first dimension, 65536 x 128 fp32", True),
         ("elementwise add kernel", True),
         ("kernel panic on boot after update", False),
+        ("one kernel among many kernels of an ear of maize", False),
         ("triton is a moon of neptune, why does it orbit backwards", False),
         ("best gpu for gaming under 500 dollars", False),
     ],
