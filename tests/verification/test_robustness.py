@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from app.vocabulary import Verdict
 from tests.verification.conftest import GALLERY, problem_named
 
 pytestmark = pytest.mark.timeout(180)
+OWN = f"tests-{uuid.uuid4().hex}"
 GOOD = read_candidate(GALLERY / "good_scaled_gelu.py")
 LIMITS = CPU_LIMITS.changed(reference_s=25.0)
 HEAD = "import time, torch\nimport torch.nn as nn\n"
@@ -58,6 +60,12 @@ BAD_PROBLEMS = {
     "fails in forward": (HEAD + MODEL.replace("x + 1", "x @ x[:3]") + INPUTS, {}),
     "leaves the process": (HEAD + "import os\n" + MODEL.replace("x + 1", "os._exit(0)") + INPUTS, {}),
 }
+
+
+@pytest.fixture(autouse=True)
+def mark_own_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PATH is passed on to an evaluator's children, so that a folder in it tells whose they are."""
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/{OWN}")
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +125,8 @@ def test_a_killed_reference_is_no_fault_of_the_kernel_and_the_next_one_is_judged
     problem, killed = problem_named("scaled_gelu_residual"), threading.Event()
 
     def kill_the_reference() -> None:
-        _wait_for(lambda: _programs("reference_process"))
-        for pid in _programs("reference_process"):
+        _wait_for(lambda: _programs("app.verification.reference_process"))
+        for pid in _programs("app.verification.reference_process"):
             os.kill(pid, signal.SIGKILL)
         killed.set()
 
@@ -308,16 +316,18 @@ def test_a_killed_judge_leaves_no_process_behind(tmp_path: Path) -> None:
 
 
 def _program_count() -> int:
-    """Live processes of the evaluator's children, by the marker in their environment."""
-    return len(marked(""))
+    """Live processes that an evaluator of these tests started."""
+    return len(_programs(""))
 
 
 def _programs(word: str) -> list[int]:
-    """The evaluator's live children whose command line names `word`."""
+    """Such processes whose command line has `word`; those of evaluators beside these tests do not count."""
     named = []
     for pid in marked(""):
+        folder = Path(f"/proc/{pid}")
         with contextlib.suppress(OSError):
-            if f"app.verification.{word}".encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+            is_own = OWN.encode() in (folder / "environ").read_bytes()
+            if is_own and word.encode() in (folder / "cmdline").read_bytes():
                 named.append(pid)
     return named
 
