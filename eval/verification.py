@@ -136,7 +136,7 @@ def _gallery(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "expected": entry["verdict"],
             "verdict": record["verdict"],
             "as_expected": record["verdict"] in entry["verdict"]
-            and (not entry["file"].startswith("good_") or not record["flags"]),
+            and (not entry["file"].startswith("good_") or record["flags"] == entry.get("gpu_flags", [])),
             "flags": record["flags"],
             "seconds": record["seconds"],
         }

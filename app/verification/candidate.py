@@ -61,6 +61,8 @@ class CandidateRun:
         self._scratch = tempfile.TemporaryDirectory(prefix="kpb-candidate-", ignore_cleanup_errors=True)
         cage = Cage(limits, Path(self._scratch.name), uuid.uuid4().hex, gpu, hidden, arch=arch)
         self.child = Child(_MODULE, cage, chunk_fd)
+        self.program = self.child.process.pid
+        self.is_closed = False
         self.enter("load", limits.load_s)
 
     def enter(self, phase: str, seconds: float) -> None:
@@ -78,8 +80,15 @@ class CandidateRun:
             raise CandidateFault(PhaseEnd(self._phase, "garbled", f"an answer to {op} of another shape"))
         return answer
 
+    def greet(self) -> dict[str, Any]:
+        """The first request. Now, while nothing of the candidate runs, its process is found inside the cage."""
+        answer = self.ask("hello")
+        self.program = self.child.program()
+        return answer
+
     def close(self) -> bool:
         """End everything it started. True when nothing is left."""
+        self.is_closed = True
         gone = self.child.close()
         self._scratch.cleanup()
         return gone

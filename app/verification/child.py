@@ -110,6 +110,11 @@ class Child:
                 if not alive:
                     raise self._ended()
 
+    def program(self) -> int:
+        """Process id of the program itself, inside whatever cages it."""
+        chain = [self.process.pid, *processes.descendants(self.process.pid)]
+        return next((pid for pid in chain if not _is_cage(pid)), self.process.pid)
+
     def processes_below(self) -> int:
         """Live processes that the child's program started and that still run."""
         found = set(processes.descendants(self.process.pid)) | set(processes.marked(self.cage.nonce))

@@ -1,6 +1,6 @@
 """What was recorded about a run, as plain frozen values. The verdict is a function of these and of nothing else."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 PHASES = ("load", "correctness", "profile", "timing")
 
@@ -64,7 +64,12 @@ class TimingFact:
     """Times in milliseconds, one entry per round and side; the outside clock's view of the candidate beside them.
 
     `gap_ms` is by how much eager's device-wide end came after its end on the stream (median): the cost of measuring.
-    `candidate_gap_ms` is the candidate's own, longer where work was left on other streams.
+    `candidate_gap_ms` is the candidate's own, longer where work was left on other streams. `alone_ms` is eager's median
+    after the candidate had ended; where that was quicker, `held_ms` is the device's part of it, with all launches
+    enqueued before, and 0 elsewhere. `on_one_core` tells that all sides were launched from the same core of the host.
+
+    A launch-bound run is timed in several pairs of processes: `pair_rounds` counts the rounds of each, in order, and
+    `alone_ms` and `held_ms` have an entry for each; `compile_ms` covers the first pair's rounds only.
     """
 
     eager_ms: list[float] = field(default_factory=list)
@@ -77,6 +82,27 @@ class TimingFact:
     checked_rounds: int = 0
     mismatch: str = ""
     compile_note: str = ""
+    pair_rounds: list[int] = field(default_factory=list)
+    alone_ms: list[float] = field(default_factory=list)
+    held_ms: list[float] = field(default_factory=list)
+    on_one_core: bool = False
+
+    def joined(self, later: "TimingFact") -> "TimingFact":
+        """This timing and that of a later pair of processes as one."""
+        return replace(
+            self,
+            eager_ms=self.eager_ms + later.eager_ms,
+            candidate_ms=self.candidate_ms + later.candidate_ms,
+            candidate_gap_ms=self.candidate_gap_ms + later.candidate_gap_ms,
+            gap_ms=max(self.gap_ms, later.gap_ms),
+            outside_ms=max(self.outside_ms or 0.0, later.outside_ms or 0.0),
+            checked_rounds=self.checked_rounds + later.checked_rounds,
+            mismatch=self.mismatch or later.mismatch,
+            pair_rounds=self.pair_rounds + later.pair_rounds,
+            alone_ms=self.alone_ms + later.alone_ms,
+            held_ms=self.held_ms + later.held_ms,
+            on_one_core=self.on_one_core and later.on_one_core,
+        )
 
 
 @dataclass(frozen=True)

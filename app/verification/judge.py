@@ -2,22 +2,22 @@
 
 import secrets
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from app.verification.candidate import Candidate, CandidateFault, CandidateRun
 from app.verification.correctness import CorrectnessFacts, run_cases
 from app.verification.facts import Facts, LaunchFact, PhaseEnd, TimingFact
-from app.verification.fingerprint import gpu_state, host_fingerprint
-from app.verification.kernel_names import own_time
+from app.verification.findings import Findings
+from app.verification.fingerprint import gpu_state
+from app.verification.measuring import measure
 from app.verification.problem import Problem
-from app.verification.protocol import PROFILER_TRIES, Limits
+from app.verification.protocol import Limits
 from app.verification.record import RunRecord
 from app.verification.reference import Reference, ReferenceFault
 from app.verification.session import Session
 from app.verification.static_check import StaticReport, check_source
-from app.verification.timing import rehearse, time_run
+from app.verification.timing import rehearse
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
 from app.verification.watch import Watch
 from app.vocabulary import Verdict
@@ -39,24 +39,27 @@ def verify_in(
     session: Session, problem: Problem, candidate: Candidate, limits: Limits, watch: Watch | None = None
 ) -> RunRecord:
     """Judge one candidate within a session that other runs may share; `watch` shows its phase and can end it."""
-    report = check_source(candidate.raw, candidate.entry_point)
-    judge = _Judge(session, limits, candidate, report, watch or Watch())
+    judge = _Judge(session, limits, candidate, watch or Watch())
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         if judge.may_start:
             with session.pool.borrow(problem, limits) as reference:
                 judge.conduct(reference, problem)
+            while judge.findings.wants_another_pair:
+                with session.pool.fresh(problem, limits) as reference:
+                    judge.conduct(reference, problem)
     except ReferenceFault as fault:
         judge.blame_infrastructure(fault)
     except OSError as fault:
         judge.blame_host(fault)
     judge.heed_watch()
-    facts = judge.facts
+    findings = judge.findings
+    facts = findings.facts
     verdict = verdict_of(facts)
     return RunRecord(
         problem=problem.identity,
         candidate={
-            "name": candidate.name, "sha256": candidate.sha256, "language": report.language,
+            "name": candidate.name, "sha256": candidate.sha256, "language": judge.report.language,
             "entry_point": candidate.entry_point, "bytes": len(candidate.raw),
         },
         device=session.device_label,
@@ -64,27 +67,22 @@ def verify_in(
         detail=detail_of(facts)[:2000],
         flags=flags_of(facts),
         figures=figures_of(facts) if verdict.is_success else None,
-        evidence={**asdict(facts), "printed": judge.printed},
-        fingerprint=judge.fingerprint,
+        evidence={**asdict(facts), "printed": findings.printed},
+        fingerprint=findings.fingerprint,
         started_at=started.isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - clock, 3),
-        phases={name: round(seconds, 3) for name, seconds in judge.phases.items()},
+        phases={name: round(seconds, 3) for name, seconds in findings.phases.items()},
     )  # fmt: skip
 
 
 class _Judge:
-    """Gathers the facts of one run; knows the order of the steps, leaves each to its module."""
+    """Gathers the findings of one run; knows the order of the steps, leaves each to its module."""
 
-    def __init__(
-        self, session: Session, limits: Limits, candidate: Candidate, report: StaticReport, watch: Watch
-    ) -> None:
-        self.watch = watch
-        self.session, self.limits, self.candidate, self.language = session, limits, candidate, report.language
-        self.phases: dict[str, float] = {}
-        self.fingerprint: dict[str, Any] = host_fingerprint()
-        self.printed = ""
+    def __init__(self, session: Session, limits: Limits, candidate: Candidate, watch: Watch) -> None:
+        self.session, self.limits, self.candidate, self.watch = session, limits, candidate, watch
+        self.report = report = check_source(candidate.raw, candidate.entry_point)
         self._free_before = 0
-        self.facts = Facts(
+        facts = Facts(
             rejections=[] if candidate.is_control else report.rejections,
             static_flags=report.flags,
             declared_kernels=report.kernels,
@@ -93,26 +91,28 @@ class _Judge:
             requires_kernel=not candidate.is_control,
             on_gpu=session.gpu is not None,
         )
+        self.findings = Findings(facts, watch)
 
     @property
     def may_start(self) -> bool:
         """Whether reading alone has not decided already."""
-        return not (self.facts.rejections or self.facts.end or self.facts.infrastructure)
+        facts = self.findings.facts
+        return not (facts.rejections or facts.end or facts.infrastructure)
 
     def blame_infrastructure(self, fault: ReferenceFault) -> None:
         """The reference failed: nothing is said about the candidate."""
         word = Verdict.GPU_UNHEALTHY if fault.is_device_fault else Verdict.INFRA_ERROR
         whose = "problem: " if fault.fault.error_type == "ProblemFault" else "reference: "
-        self._note(infrastructure=(word.value, whose + fault.fault.detail))
+        self._blame(word, whose + fault.fault.detail)
 
     def blame_host(self, fault: OSError) -> None:
         """This host could not do its part: a full disk, no more processes, no more descriptors."""
-        self._note(infrastructure=(Verdict.INFRA_ERROR.value, f"host: {fault}"))
+        self._blame(Verdict.INFRA_ERROR, f"host: {fault}")
 
     def heed_watch(self) -> None:
         """A run that was ended from outside says nothing, whatever its processes left behind."""
         if self.watch.is_stopped:
-            self._note(infrastructure=(Verdict.CANCELLED.value, "ended before it was finished"))
+            self._blame(Verdict.CANCELLED, "ended before it was finished")
 
     def conduct(self, reference: Reference, problem: Problem) -> None:
         """All phases in order; what the candidate fails at ends them. Raises ReferenceFault."""
@@ -121,16 +121,16 @@ class _Judge:
         self.watch.attach(run.child, reference.child)
         try:
             with self.session.gate.pausable(run.child.process.pid):
-                is_loaded = self._timed("load", lambda: self._load(run))
+                is_loaded = self.findings.timed("load", lambda: self._load(run))
             if not is_loaded:
                 return
             with self.session.gate.shared():
-                self._timed("build", lambda: self._build(reference, run))
-                self._timed("correctness", lambda: self._correctness(reference, run))
-            compiled = self._timed("compile", lambda: self._compile(reference))
-            self._timed("timing", lambda: self._timing(reference, run, compiled))
+                self.findings.timed("build", lambda: self._build(reference, run))
+                self.findings.timed("correctness", lambda: self._correctness(reference, run))
+            compiled = self.findings.timed("compile", lambda: self._compile(reference))
+            self.findings.timed("timing", lambda: self._timing(reference, run, compiled))
         except CandidateFault as fault:
-            self._note(end=fault.end, weights_mismatch=fault.end.weights_mismatch)
+            self.findings.note(end=fault.end, weights_mismatch=fault.end.weights_mismatch)
         finally:
             self.watch.detach()
             reference.is_usable = reference.is_usable and not self.watch.is_stopped
@@ -140,27 +140,27 @@ class _Judge:
         """Import the candidate: compilers may run for long, the GPU is not needed. False where this machine cannot."""
         run.enter("load", self.limits.load_s)
         try:
-            hello = run.ask("hello")
+            hello = run.greet()
         except CandidateFault as fault:
             # Nothing of the candidate has run yet: the GPU was full of its neighbours, say.
-            self._note(infrastructure=(Verdict.INFRA_ERROR.value, f"the process did not start: {fault.end.detail}"))
+            self._blame(Verdict.INFRA_ERROR, f"the process did not start: {fault.end.detail}")
             return False
         missing = ""
         if self.session.gpu is not None and hello["device"] != "cuda":
             missing = f"no CUDA device {self.session.gpu} is visible here"
-        elif self.language == "triton" and not hello["triton"]:
+        elif self.report.language == "triton" and not hello["triton"]:
             missing = "triton is not installed here"
         if missing:
-            self._note(infrastructure=(Verdict.INFRA_ERROR.value, missing))
+            self._blame(Verdict.INFRA_ERROR, missing)
             return False
-        self._note(shims=hello["shims"])
+        self.findings.note(shims=hello["shims"])
         run.ask("load", source=self.candidate.raw.decode("utf-8"), limit=self.limits.device_memory)
         return True
 
     def _build(self, reference: Reference, run: CandidateRun) -> None:
         """Build both models under one seed."""
         reference.load(secrets.randbits(48))
-        self.fingerprint |= reference.ask("describe_machine") | self._gpu_state()
+        self.findings.fingerprint |= reference.ask("describe_machine") | self._gpu_state()
         self._free_before = reference.ask("health")["free"]
         run.enter("load", self.limits.load_s)
         run.ask(
@@ -179,67 +179,37 @@ class _Judge:
             self._audit(run)
         finally:
             launch = LaunchFact(launches=gathered.launches, knocked_out_matches=gathered.knocked_out_matches)
-            self._note(cases=gathered.cases, degenerate=gathered.degenerate, launch=launch)
+            self.findings.note(cases=gathered.cases, degenerate=gathered.degenerate, launch=launch)
 
     def _compile(self, reference: Reference) -> bool:
-        if self.session.gpu is None or not self.limits.with_compile or self._is_decided():
+        """Whether the reference was compiled; once per run, later pairs of processes have eager alone."""
+        if self.session.gpu is None or not self.limits.with_compile or self.findings.is_decided:
+            return False
+        if self.findings.facts.timing is not None:
             return False
         with self.session.gate.pausable(reference.child.process.pid):
             done = reference.ask_within("compile", self.limits.compile_s)
-        self._note(timing=TimingFact(compile_note=done["reason"]))
+        self.findings.note(timing=TimingFact(compile_note=done["reason"]))
         return bool(done["compiled"])
 
     def _timing(self, reference: Reference, run: CandidateRun, compiled: bool) -> None:
-        if self._is_decided():
+        if self.findings.is_decided:
             return
         if self.session.gpu is None:
-            self._note(timing=rehearse(reference, run))
+            self.findings.note(timing=rehearse(reference, run))
             self._audit(run)
             return
         with self.session.gate.exclusive():
-            self._time(reference, run, compiled, settle=False)
-            self._timed("profile", lambda: self._profile(run))
-            if self.facts.launch is not None and self.facts.launch.streams > 1:
-                self._time(reference, run, compiled, settle=True)
-            self.fingerprint |= self._gpu_state()
+            measure(self.findings, reference, run, self.limits, compiled, lambda: self._finish(run))
+            self.findings.fingerprint |= self._gpu_state()
+
+    def _finish(self, run: CandidateRun) -> None:
         self._audit(run)
-
-    def _time(self, reference: Reference, run: CandidateRun, compiled: bool, settle: bool) -> None:
-        note = self.facts.timing.compile_note if self.facts.timing is not None else ""
-        run.enter("timing", self.limits.timing_s)
-        timing = time_run(reference, run, self.limits, self.fingerprint, compiled, settle)
-        self._note(timing=replace(timing, compile_note=note))
-
-    def _profile(self, run: CandidateRun) -> None:
-        """After timing, never before: once used, the profiler slows every launch of the process."""
-        run.enter("profile", self.limits.profile_s)
-        for _ in range(PROFILER_TRIES):
-            seen = run.ask("profile", seed=secrets.randbits(48))
-            if seen["marker"]:
-                break
-        launch = self.facts.launch or LaunchFact()
-        kernels = {str(name): float(us) for name, us in seen["kernels"].items()}
-        self._note(
-            launch=replace(
-                launch,
-                marker_seen=bool(seen["marker"]),
-                own_us=own_time(kernels, self.facts.declared_kernels, launch.launches),
-                total_us=float(seen["total_us"]),
-                kernels=kernels,
-                streams=int(seen["streams"]),
-            )
-        )
-
-    def _is_decided(self) -> bool:
-        """Whether the facts so far already rule a success out: no GPU time is spent on what cannot pass."""
-        launch = self.facts.launch
-        if launch is not None and self.session.gpu is not None:
-            launch = replace(launch, marker_seen=True, own_us=float(bool(self.facts.declared_kernels)))
-        return not verdict_of(replace(self.facts, timing=None, launch=launch)).is_success
+        self._end(run)
 
     def _audit(self, run: CandidateRun) -> None:
         changes = run.ask("changes")
-        self._note(
+        self.findings.note(
             patched=list(map(str, changes["patched"])),
             switches=list(map(str, changes["switches"])),
             environment=list(map(str, changes["environment"])),
@@ -247,19 +217,25 @@ class _Judge:
             processes_left=run.child.processes_below(),
         )
 
-    def _after(self, reference: Reference, run: CandidateRun) -> None:
-        """End the candidate; then nothing of it may be left, neither processes nor device memory."""
-        printed, tail = run.child.printed, run.child.output_tail
+    def _end(self, run: CandidateRun) -> None:
+        """End the candidate; nothing of it may be left. Once is enough, twice does no harm."""
+        if run.is_closed:
+            return
+        self.findings.printed = run.child.output_tail or self.findings.printed
+        printed = self.findings.facts.printed_bytes + run.child.printed
         gone = run.close()
-        self.printed = tail
-        self._note(printed_bytes=printed)
+        self.findings.note(printed_bytes=printed)
         if not gone:
-            self._note(infrastructure=(Verdict.INFRA_ERROR.value, "processes of the candidate could not be ended"))
+            self._blame(Verdict.INFRA_ERROR, "processes of the candidate could not be ended")
+
+    def _after(self, reference: Reference, run: CandidateRun) -> None:
+        """Nothing of the candidate may be left, neither processes nor device memory."""
+        self._end(run)
         if not reference.is_usable:
             return
         reference.ask("forget")
         if self.session.gpu is not None and self.session.is_alone and not self._memory_is_back(reference):
-            self._note(infrastructure=(Verdict.GPU_UNHEALTHY.value, "device memory did not come back"))
+            self._blame(Verdict.GPU_UNHEALTHY, "device memory did not come back")
 
     def _memory_is_back(self, reference: Reference) -> bool:
         wanted = self._free_before - _MEMORY_SLACK
@@ -285,13 +261,6 @@ class _Judge:
         """The one architecture that extensions are compiled for: naming it spares minutes of building for all."""
         return self._gpu_state().get("compute_capability")
 
-    def _timed(self, phase: str, step: Any) -> Any:
-        self.watch.enter(phase)
-        started = time.monotonic()
-        try:
-            return step()
-        finally:
-            self.phases[phase] = time.monotonic() - started
-
-    def _note(self, **values: Any) -> None:
-        self.facts = replace(self.facts, **values)
+    def _blame(self, verdict: Verdict, detail: str) -> None:
+        """The evaluator or the machine failed: the run says nothing about the candidate."""
+        self.findings.note(infrastructure=(verdict.value, detail))

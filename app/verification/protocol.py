@@ -5,7 +5,7 @@ from typing import Any
 
 from app.errors import InvalidInput
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 """Raised by hand when the meaning of a figure changes; part of the evaluator's fingerprint."""
 
 TOLERANCE_FULL = 1e-4
@@ -92,6 +92,24 @@ which differs between two processes, then does not count, as in a loop that neve
 LAUNCH_BOUND_SHARE = 0.7
 """A run whose device works less than this share of its time waits for the host's launches; a flag says so, as another
 host gives another ratio."""
+
+LAUNCH_BOUND_PAIRS = 3
+"""Pairs of fresh processes in which a launch-bound run is timed: where memory happens to lie makes one process launch a
+few per cent faster than the next, for as long as it lives."""
+
+SLOW_CORE_FACTOR = 1.2
+"""All sides of a round are launched from one core of the host. One that takes this much longer for a short loop than
+the quickest so far is left before the round begins: its other half is busy, say."""
+
+ALONE_ROUNDS, ALONE_TRIES = 7, 3
+"""Rounds in which eager is timed again after the candidate has ended, and how often where it then is quicker: the
+slowest of the medians counts."""
+
+SLOWED_FACTOR, SLOWED_SLACK_MS = 1.1, 0.02
+"""Eager beside the candidate's process against eager alone: beyond alone * factor + slack the candidate held it up."""
+
+SLOWED_LAUNCHING_FACTOR = 1.5
+"""The same where eager waits for the host's launches: its time then varies with the host by itself."""
 
 MAX_SOURCE_BYTES = 2_000_000
 """Longer candidates are refused unread."""

@@ -114,6 +114,15 @@ class ReferencePool:
             if not keep:
                 reference.close()
 
+    @contextlib.contextmanager
+    def fresh(self, problem: Problem, limits: Limits | None = None) -> Iterator[Reference]:
+        """A reference that served nobody before and will serve nobody after."""
+        reference = Reference(problem, self._gpu, limits or self._limits)
+        try:
+            yield reference
+        finally:
+            reference.close()
+
     def close(self) -> None:
         """Close what is idle."""
         with self._lock:

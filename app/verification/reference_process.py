@@ -13,6 +13,7 @@ import torch
 from app.verification.compare import Comparison, compare_by_oracle, compare_values, is_degenerate, layout_mismatch
 from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
 from app.verification.problem import ProblemFault, load_problem
+from app.verification.protocol import HOLD_MS
 from app.verification.service import end_with_parent, serve
 from app.verification.stopwatch import Stopwatch, TimedInputs
 from app.verification.variation import change_attempts, change_one_element, modulate, randomise_weights
@@ -65,7 +66,7 @@ class ReferenceProcess:
     def case(self, name: str, seed: int) -> dict[str, Any]:
         """Prepare one correctness case: weights, inputs and the expected output; describe the inputs."""
         self.seed = seed
-        self.previous, self.expected = self.expected, []
+        self.previous, self.expected, self.timed = self.expected, [], None
         if name == "initial weights":
             self.model.load_state_dict(self.initial)
             self.previous = []
@@ -136,12 +137,15 @@ class ReferenceProcess:
         return {"compiled": True, "reason": ""}
 
     def prepare_timing(self) -> dict[str, Any]:
-        """Copy the inputs, so that rounds may change them; bytes that a call must move at the least."""
+        """Copy the inputs, so that rounds may change them; bytes that a call must move at the least.
+
+        Asked again, the rounds start from the same values: `expect_timed` has put others in the inputs' place.
+        """
         self.incoming, self.outgoing = [], []
-        self.timed = TimedInputs(self.inputs)
+        self.timed = self.timed or TimedInputs(self.inputs)
         return {"output_bytes": sum(t.numel() * t.element_size() for t in self.expected)}
 
-    def time(self, side: str, factor: float, seed: int, settle: bool) -> dict[str, Any]:
+    def time(self, side: str, factor: float, seed: int, settle: bool, hold_ms: float = HOLD_MS) -> dict[str, Any]:
         """One timed call of `eager` or `compile`. Milliseconds."""
         if self.stopwatch is None or self.timed is None:
             raise RuntimeError("no timing without a GPU")
@@ -150,7 +154,7 @@ class ReferenceProcess:
         call = self.compiled if side == "compile" and self.compiled is not None else self.model
         torch.manual_seed(seed)
         with torch.no_grad():
-            reading, result = self.stopwatch.read(lambda: call(*arguments), settle)
+            reading, result = self.stopwatch.read(lambda: call(*arguments), settle, hold_ms)
         del result
         return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
 

@@ -35,14 +35,14 @@ class Stopwatch:
         self._fill: Callable[..., Any] = self._flush.fill_
         self._reset_persisting = _driver_function("cuCtxResetPersistingL2Cache")
         self._spin: Callable[[int], None] = torch._C._cuda_sleep
-        self._hold_cycles = round(HOLD_MS * self._cycles_per_ms())
+        self._per_ms = self._cycles_per_ms()
 
-    def read(self, call: Callable[[], Any], settle: bool) -> tuple[Reading, Any]:
+    def read(self, call: Callable[[], Any], settle: bool, hold_ms: float = HOLD_MS) -> tuple[Reading, Any]:
         """Flush the L2 cache, run `call` once, and tell how long it took and what it returned.
 
-        The host enqueues the call while the device flushes and is then held (HOLD_MS), so that the latency of its first
-        launches does not count as device time. `settle` waits for the flush and does not hold: for candidates on other
-        streams, which would start meanwhile.
+        The host enqueues the call while the device flushes and is then held, so that the latency of its first launches
+        does not count as device time. `settle` waits for the flush and does not hold: for candidates on other streams,
+        which would start meanwhile.
         """
         start, end_of_stream, end_of_device = self._events(3)
         self._reset_persisting()
@@ -51,7 +51,7 @@ class Stopwatch:
         if settle:
             self._synchronize()
         else:
-            self._spin(self._hold_cycles)
+            self._spin(round(hold_ms * self._per_ms))
         start.record(self._stream)
         result = call()
         end_of_stream.record(self._stream)

@@ -1,5 +1,6 @@
 """From recorded facts to a verdict, flags and figures: pure functions, so a stored run can be judged again."""
 
+import itertools
 import statistics
 
 from app.verification.facts import Facts, LaunchFact, TimingFact
@@ -10,6 +11,9 @@ from app.verification.protocol import (
     LAUNCH_BOUND_SHARE,
     OUTPUT_FLOOR_SHARE,
     SCORE_CAP,
+    SLOWED_FACTOR,
+    SLOWED_LAUNCHING_FACTOR,
+    SLOWED_SLACK_MS,
     STREAM_FACTOR,
     STREAM_SLACK_MS,
 )
@@ -48,8 +52,9 @@ def figures_of(facts: Facts) -> Figures | None:
     timing = facts.timing
     if timing is None or not timing.candidate_ms:
         return None
-    eager = ratio_of(timing.eager_ms, timing.candidate_ms)
-    compiled = ratio_of(timing.compile_ms, timing.candidate_ms) if timing.compile_ms else None
+    eager = ratio_of(timing.eager_ms, timing.candidate_ms, timing.pair_rounds)
+    beside = timing.candidate_ms[: len(timing.compile_ms)]
+    compiled = ratio_of(timing.compile_ms, beside) if timing.compile_ms else None
     return Figures(
         speedup=eager.median,
         speedup_lo95=eager.lo95,
@@ -83,8 +88,16 @@ def flags_of(facts: Facts) -> list[str]:
         flags += _clock_flags(facts.timing, facts.launch)
         figures = figures_of(facts) if not facts.timing.mismatch else None
         flags += ["excessive_speedup"] * bool(figures and figures.speedup > SCORE_CAP)
-        flags += ["launch_bound"] * bool(figures and _is_launch_bound(figures.candidate_ms, facts.launch))
+        flags += ["launch_bound"] * is_launch_bound(facts)
     return flags
+
+
+def is_launch_bound(facts: Facts) -> bool:
+    """Whether the device waited for the host during much of the time: the ratio then depends on the host's speed."""
+    if facts.launch is None or facts.timing is None or facts.timing.mismatch or not facts.timing.candidate_ms:
+        return False
+    share = facts.launch.total_us / 1000 / statistics.median(facts.timing.candidate_ms)
+    return 0 < share < LAUNCH_BOUND_SHARE
 
 
 def detail_of(facts: Facts) -> str:
@@ -186,7 +199,25 @@ def _clock_flags(timing: TimingFact, launch: LaunchFact | None) -> list[str]:
         flags.append("unjoined_stream")
     if claimed < OUTPUT_FLOOR_SHARE * timing.output_floor_ms:
         flags.append("below_output_floor")
+    if any(was_slowed(*pair) for pair in zip(_by_pair(timing), timing.alone_ms, timing.held_ms, strict=False)):
+        flags.append("slowed_baseline")
     return flags
+
+
+def _by_pair(timing: TimingFact) -> list[list[float]]:
+    """Eager's readings of each pair of processes."""
+    readings = iter(timing.eager_ms)
+    return [list(itertools.islice(readings, count)) for count in timing.pair_rounds]
+
+
+def was_slowed(beside_ms: list[float], alone_ms: float, held_ms: float = 0.0) -> bool:
+    """Whether eager took longer beside the candidate's process than without it, by more than eager's own variation.
+
+    `held_ms` is the device's part of the time alone, 0 where it is not known.
+    """
+    is_launching = 0 < held_ms * SLOWED_FACTOR < alone_ms
+    factor = SLOWED_LAUNCHING_FACTOR if is_launching else SLOWED_FACTOR
+    return statistics.median(beside_ms) > factor * alone_ms + SLOWED_SLACK_MS
 
 
 def _takes_longer(outside_ms: float | None, claimed_ms: float, launch: LaunchFact | None) -> bool:
@@ -196,11 +227,6 @@ def _takes_longer(outside_ms: float | None, claimed_ms: float, launch: LaunchFac
         return False
     is_launching = launch is not None and 0 < launch.total_us / 1000 <= believed
     return not is_launching or outside_ms > believed + HOLD_MS
-
-
-def _is_launch_bound(candidate_ms: float, launch: LaunchFact | None) -> bool:
-    """Whether the device waited for the host during much of the time: the ratio then depends on the host's speed."""
-    return launch is not None and 0 < launch.total_us / 1000 < LAUNCH_BOUND_SHARE * candidate_ms
 
 
 def _own_fraction(launch: LaunchFact | None) -> float | None:

@@ -14,7 +14,7 @@ PROBLEMS = Path(__file__).parents[2] / "bullets" / "problems"
 
 @dataclass(frozen=True)
 class Fixture:
-    """One line of the gallery's manifest."""
+    """One line of the gallery's manifest. `gpu_flags` are what an honest fixture may be flagged for on a GPU."""
 
     file: str
     about: str
@@ -22,6 +22,7 @@ class Fixture:
     verdict: list[str]
     where: str
     limits: dict[str, Any] = field(default_factory=dict)
+    gpu_flags: list[str] = field(default_factory=list)
 
     @property
     def is_honest(self) -> bool:

@@ -173,7 +173,7 @@ def test_a_run_that_contradicts_itself_or_its_order_is_refused_however_well_it_i
         (RESULTS, b'"seconds": ', b'"seconds": 1', "its seal does not fit"),
         (RESULTS, b'"record"', b'"recort"', "is no result of a run"),
         (MANIFEST, b"softmax_temperature", b"layer_norm_silu", "belongs to another bundle"),
-        (MANIFEST, b'"evaluator": "1-', b'"evaluator": "2-', "Runs of different evaluators do not compare"),
+        (MANIFEST, b'"evaluator": "2-', b'"evaluator": "1-', "Runs of different evaluators do not compare"),
     ],
 )
 def test_an_edited_bundle_is_refused_with_a_clear_message(

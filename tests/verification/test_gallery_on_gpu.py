@@ -1,10 +1,12 @@
 """The whole gallery, the controls and the row of three crashes on a real GPU. Run with `-m gpu`."""
 
+import statistics
+
 import pytest
 
 from app.verification import GPU_LIMITS, RunRecord, read_candidate, verify
 from app.verification.controls import reference_as_candidate, run_controls
-from app.verification.protocol import NOISE_FLOOR
+from app.verification.protocol import LAUNCH_BOUND_PAIRS, NOISE_FLOOR, SLOWED_FACTOR
 from tests.verification.conftest import GALLERY, Fixture, problem_named, read_manifest
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
@@ -19,7 +21,24 @@ def test_a_fixture_gets_the_verdict_of_the_manifest_on_the_gpu(
     assert record.verdict in fixture.verdict, record.detail
     assert (record.figures is not None) == fixture.is_honest
     if fixture.is_honest:
-        assert record.flags == []
+        assert record.flags == fixture.gpu_flags
+
+
+def test_a_launch_bound_kernel_is_timed_in_several_pairs_of_processes(gpu_gallery: dict[str, RunRecord]) -> None:
+    timing = gpu_gallery["good_many_launches.py"].evidence["timing"]
+    assert len(timing["pair_rounds"]) == LAUNCH_BOUND_PAIRS
+    assert sum(timing["pair_rounds"]) == len(timing["eager_ms"]) == len(timing["candidate_ms"])
+
+
+def test_all_sides_are_launched_from_one_core(gpu_gallery: dict[str, RunRecord]) -> None:
+    assert gpu_gallery["good_scaled_gelu.py"].evidence["timing"]["on_one_core"]
+
+
+def test_eager_alone_is_quicker_than_beside_a_candidate_that_holds_it_up(gpu_gallery: dict[str, RunRecord]) -> None:
+    record = gpu_gallery["slowed_baseline_by_thread.py"]
+    assert "slowed_baseline" in record.flags
+    timing = record.evidence["timing"]
+    assert statistics.median(timing["eager_ms"]) > SLOWED_FACTOR * timing["alone_ms"][0]
 
 
 def test_a_good_kernel_is_verified_after_an_endless_loop_an_illegal_access_and_a_fork_bomb() -> None:

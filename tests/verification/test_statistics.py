@@ -43,3 +43,27 @@ def test_the_jitter_of_measuring_is_no_part_of_a_kernels_time() -> None:
 
 def test_work_left_on_another_stream_counts_beyond_what_measuring_explains() -> None:
     assert less_measuring([0.1, 0.1, 0.1], [2.0, 2.1, 0.01], 0.03) == pytest.approx([2.07, 2.17, 0.1])
+
+
+def test_several_pairs_of_processes_give_the_mean_of_their_medians() -> None:
+    ratio = ratio_of([1.2] * 20 + [1.3] * 20 + [1.4] * 20, [1.0] * 60, [20, 20, 20])
+    assert ratio.median == pytest.approx((1.2 * 1.3 * 1.4) ** (1 / 3))
+
+
+def test_pairs_that_disagree_widen_the_bounds_however_calm_each_of_them_is() -> None:
+    eager, candidate = [1.2] * 20 + [1.3] * 20 + [1.4] * 20, [1.0] * 60
+    pairs = ratio_of(eager, candidate, [20, 20, 20])
+    assert pairs.lo95 < 1.25
+    assert pairs.hi95 > 1.35
+    assert ratio_of(eager, candidate).lo95 == pytest.approx(1.3)
+
+
+def test_one_pair_is_what_no_pairs_are() -> None:
+    eager, candidate = [2.0, 2.1, 1.9, 2.2, 2.0], [1.0, 1.1, 1.0, 0.9, 1.0]
+    assert ratio_of(eager, candidate, [5]) == ratio_of(eager, candidate)
+
+
+@pytest.mark.parametrize("counts", [[2, 2], [5, 0], [6], [-1, 6]])
+def test_counts_that_are_not_those_of_the_rounds_are_refused(counts: list[int]) -> None:
+    with pytest.raises(ValueError, match="rounds"):
+        ratio_of([1.0] * 5, [1.0] * 5, counts)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import time
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from app.errors import InvalidInput
 from app.verification.facts import CaseFact, Facts, LaunchFact, PhaseEnd, TimingFact
+from app.verification.findings import Findings
 from app.verification.record import Figures, RunRecord
 from app.verification.verdict import figures_of, flags_of, verdict_of
+from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 RIGHT = CaseFact("initial weights")
@@ -108,6 +111,70 @@ def test_launches_that_the_hold_can_have_hidden_are_no_lie_but_device_work_is(
 def test_a_device_that_waits_for_the_host_is_flagged_as_launch_bound(profiled_us: float, flags: list[str]) -> None:
     launch = dataclasses.replace(OWN, own_us=profiled_us, total_us=profiled_us)
     assert flags_of(good(timing=timing(candidate=1.0), launch=launch)) == flags
+
+
+@pytest.mark.parametrize(
+    ("alone_ms", "held_ms", "flags"),
+    [
+        (2.0, 0.0, []),
+        (1.85, 0.0, []),
+        (1.7, 1.69, ["slowed_baseline"]),
+        (1.7, 0.0, ["slowed_baseline"]),
+        (1.5, 0.4, []),
+        (1.2, 0.4, ["slowed_baseline"]),
+        (3.0, 0.0, []),
+    ],
+)
+def test_eager_that_is_quicker_without_the_candidate_was_held_up_by_it(
+    alone_ms: float, held_ms: float, flags: list[str]
+) -> None:
+    facts = good(timing=timing(eager=2.0, pair_rounds=[40], alone_ms=[alone_ms], held_ms=[held_ms]))
+    assert flags_of(facts) == flags
+    assert verdict_of(facts) is (Verdict.SUSPICIOUS if flags else Verdict.VERIFIED)
+
+
+def test_every_pair_of_processes_has_its_own_baseline() -> None:
+    one = timing(eager=2.0, pair_rounds=[40], alone_ms=[2.0], held_ms=[0.0])
+    other = timing(eager=3.0, pair_rounds=[40], alone_ms=[3.0], held_ms=[0.0])
+    assert flags_of(good(timing=one.joined(other))) == []
+    assert flags_of(good(timing=one.joined(dataclasses.replace(other, alone_ms=[2.0])))) == ["slowed_baseline"]
+
+
+def test_figures_of_several_pairs_count_all_rounds_and_compare_with_compile_where_it_was_timed() -> None:
+    first = timing(eager=2.0, candidate=1.0, pair_rounds=[40])
+    facts = good(timing=first.joined(timing(eager=4.5, candidate=1.0, compile_ms=[], pair_rounds=[40])))
+    figures = figures_of(facts)
+    assert figures is not None
+    assert (figures.speedup, figures.trials) == (pytest.approx(3.0), 80)
+    assert figures.speedup_vs_compile == pytest.approx(1.5)
+
+
+LAUNCHING = dataclasses.replace(OWN, own_us=300.0, total_us=400.0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_wanted"),
+    [
+        (good(launch=LAUNCHING, timing=timing(pair_rounds=[40])), True),
+        (good(launch=LAUNCHING, timing=timing(pair_rounds=[20, 20])), True),
+        (good(launch=LAUNCHING, timing=timing(pair_rounds=[14, 13, 13])), False),
+        (good(launch=OWN, timing=timing(pair_rounds=[40])), False),
+        (good(launch=LAUNCHING, timing=timing(pair_rounds=[40]), threads=1), False),
+        (good(launch=LAUNCHING, timing=TimingFact()), False),
+        (good(launch=LAUNCHING, timing=None), False),
+    ],
+)
+def test_a_launch_bound_success_is_timed_in_further_processes_and_nothing_else_is(
+    facts: Facts, is_wanted: bool
+) -> None:
+    assert Findings(facts, Watch()).wants_another_pair is is_wanted
+
+
+def test_a_phase_that_comes_again_counts_together() -> None:
+    findings = Findings(good(), Watch())
+    for _ in range(2):
+        findings.timed("load", lambda: time.sleep(0.02))
+    assert findings.phases["load"] >= 0.04
 
 
 def test_a_control_needs_no_kernel_of_its_own() -> None:
