@@ -9,6 +9,7 @@ from dataclasses import replace
 from app.memory.applies_when import AppliesWhen
 from app.memory.lexicon import Lexicon, load_lexicon
 from app.memory.lexicon.words import normalise
+from app.memory.ranking.conditions import HARD_REGIMES
 from app.memory.task.families import family_of_name, family_of_operations
 from app.memory.task.names import read_problem_name
 from app.memory.task.prose import read_prose
@@ -16,10 +17,15 @@ from app.memory.task.quantities import read_quantities
 
 HEAD_CHARACTERS = 420
 MAX_REQUIRED = 4
+MAX_ANCHOR = 3
+MAX_KEYS = 3
 _PROBLEM = re.compile(r"\bL([123])_\d{3}\s*\((\w+)")
 _FAMILY = re.compile(
     r"(conv_transpose|conv|matmul|network|attention|rnn|norm|pooling|reduction|activation|scan|loss)[- ]family"
 )
+_ARGUMENTS = re.compile(r"(?<=\w)\((?:[^()]|\([^()]*\))*\)")
+_STATEMENT_END = re.compile(r"\s\(|[.:;](?:\s|$)|, KernelBench")
+_EXAMPLE = re.compile(r"(?:\be\.g\.,?|\b[Ee]xamples?:|\b[Ff]or example,?)\s*(.+?)(?:\.\s|\n|$)", re.DOTALL)
 _HABIT_TITLE = re.compile(r"^[^.:(]{0,60}\b(?:pitfall|format|debugging)\b", re.IGNORECASE)
 _HABITS = re.compile(
     r"pitfall|submi(?:t|ssion)|compile|static[- ]check|tolerance|no_code|no_custom_kernel|debugging|portability"
@@ -43,15 +49,18 @@ def head(text: str) -> str:
 
 
 def lead(opening: str) -> str:
-    """Return the words before the first parenthesis or sentence end: the chain itself, examples left out."""
-    return re.split(r"\(|\. |:|, KernelBench", opening, maxsplit=1)[0]
+    """Return the chain itself: the first statement up to a parenthesis; arguments as in ``MaxPool2d(2)`` are left
+    out.
+    """
+    return _STATEMENT_END.split(_ARGUMENTS.sub(" ", opening), maxsplit=1)[0]
 
 
 def derive(text: str, family: str | None, source_problem_name: str | None) -> AppliesWhen:
     """Guess when an item applies from its head, its family and the problem it came from.
 
     A guess is never better than its head: required terms are general (``any_convolution``), pointwise steps stay
-    optional, and an opening that talks of submitting or compiling and names no chain makes the item generic.
+    optional, and an opening that talks of submitting or compiling and names no chain makes the item generic. The first
+    example that the head gives says what a chain in general words looks like.
     """
     lexicon = load_lexicon()
     opening = head(text)
@@ -67,12 +76,36 @@ def derive(text: str, family: str | None, source_problem_name: str | None) -> Ap
             return AppliesWhen(
                 generic=True, families=kin, optional=tuple(dict.fromkeys(spoken))[:16], one_line=_line(opening)
             )
-    families = _families(family, opening, name, level, chain, lexicon)
-    regimes = tuple(regime for regime, holds in read_quantities(normalise(opening), lexicon).regimes.items() if holds)
+    example = [] if name else _chain(_example(opening), lexicon)
+    chain = _made_specific(chain, example, lexicon)
     required = _required(chain, lexicon)
-    optional = tuple(dict.fromkeys(op for op in (*chain, *spoken) if op not in required))[:16]
-    return AppliesWhen(families=families, anchor=_anchor(chain, lexicon), chain=tuple(chain)[:12], required=required,
-                       optional=optional, regimes=regimes[:12], one_line=_line(opening))  # fmt: skip
+    typical = example if len(set(example)) > len(set(chain)) else chain
+    return AppliesWhen(
+        families=_families(family, opening, name, level, chain, lexicon),
+        anchor=tuple(dict.fromkeys((*_anchor(chain, lexicon), *example)))[:MAX_ANCHOR],
+        chain=tuple(typical)[:12],
+        required=required,
+        optional=tuple(dict.fromkeys(op for op in (*chain, *spoken) if op not in required))[:16],
+        regimes=_regimes(opening, lexicon)[:12],
+        key_regimes=tuple(r for r in _regimes(lead(opening), lexicon) if r in HARD_REGIMES)[:MAX_KEYS],
+        one_line=_line(opening),
+    )
+
+
+def _regimes(words: str, lexicon: Lexicon) -> tuple[str, ...]:
+    return tuple(regime for regime, holds in read_quantities(normalise(words), lexicon).regimes.items() if holds)
+
+
+def _example(opening: str) -> str:
+    """Return the first example of an opening, after 'e.g.' or 'Example:'; '' without one."""
+    found = _EXAMPLE.search(opening)
+    return found.group(1) if found else ""
+
+
+def _made_specific(chain: list[str], example: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """Return the special product of the example in place of a bare matrix product, else the chain."""
+    special = [op for op in example if lexicon.kind(op) == "special_matrix"]
+    return special[:1] if special and set(chain) == {"matmul"} else chain
 
 
 def _chain(words: str, lexicon: Lexicon) -> list[str]:

@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-RULES = 2
+RULES = 3
 """Number of the rules that read an item's opening; raise it when app.memory.derivation or app.memory.task changes."""
 
 

@@ -63,6 +63,31 @@ def test_a_source_problem_in_the_head_gives_the_chain() -> None:
     assert "sum_reduce" in record.required
 
 
+def test_arguments_do_not_end_the_chain_but_a_parenthesis_of_its_own_does() -> None:
+    chain = "Conv3d → Softmax(dim=1) over C → MaxPool3d(2) (slower with LayerNorm). Keep the library convolution."
+    record = derive(chain, None, None)
+    assert record.required == ("any_convolution", "softmax", "any_max_pool")
+
+
+def test_the_example_says_what_a_chain_in_general_words_looks_like() -> None:
+    text = "Conv followed by a long chain of steps (e.g., Conv2d → Mish → GroupNorm): one pass after the library."
+    record = derive(text, None, None)
+    assert record.chain == ("conv2d", "mish", "group_norm")
+    assert record.required == ("any_convolution",)
+    assert record.anchor == ("conv2d", "mish", "group_norm")
+
+
+def test_a_bare_matrix_product_is_the_special_one_of_its_example() -> None:
+    plain = derive("Structured GEMM: skip the tiles that are zero.", None, None)
+    special = derive("Structured GEMM (e.g., a triangular matmul): skip the tiles that are zero.", None, None)
+    assert (plain.required, special.required) == (("matmul",), ("triangular_matmul",))
+
+
+def test_a_regime_that_decides_is_a_key_where_the_statement_names_it() -> None:
+    record = derive("Strided ConvTranspose3d: split the output by residue. At stride 1 rewrite it.", None, None)
+    assert record.key_regimes == ("strided",)
+
+
 def test_a_habit_is_derived_as_generic() -> None:
     assert derive("Submission pitfall: every reply must hold the whole module.", None, None).generic
 
