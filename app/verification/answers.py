@@ -42,11 +42,13 @@ def _is_spec(value: Any) -> bool:
 
 
 _OUTPUT: dict[str, Check] = {"tree": _table_of(lambda _: True), "specs": _list_of(_is_spec), "size": _is_count}
-_READING: dict[str, Check] = {"stream_ms": _is_number, "device_ms": _is_number}
+_READING: dict[str, Check] = {"stream_ms": _is_number, "device_ms": _is_number, "launches": _is_count}
 _ANSWERS: dict[str, dict[str, Check]] = {
     "hello": {"device": _is_text, "triton": _is_flag, "shims": _list_of(_is_text)},
     "run": {**_OUTPUT, "mutated": _is_flag, "alias": _is_text, "launches": _table_of(_is_count)},
-    "describe": _OUTPUT,
+    "trace": {"operators": _table_of(_is_count)},
+    "describe": {**_OUTPUT, "mutated": _is_flag, "alias": _is_text},
+    "rehearse": {"launches": _is_count},
     "changes": {
         "patched": _list_of(_is_text),
         "switches": _list_of(_is_text),

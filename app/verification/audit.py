@@ -4,20 +4,29 @@ The verdict does not rest on it (values and clocks are checked from outside); it
 """
 
 import importlib
-import os
+import json
+import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from app.verification.process_state import environment, hidden_hooks, switches
+
 _WATCHED_MODULES = (
     "torch", "torch.cuda", "torch.nn.functional", "torch.testing", "torch.profiler", "torch.autograd.profiler",
     "torch.utils.cpp_extension", "time", "json", "socket", "os", "builtins", "gc", "math", "threading",
 )  # fmt: skip
+_WATCHED_CLASSES: tuple[type, ...] = (
+    torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Size, torch.UntypedStorage, torch.Generator, torch.no_grad,
+    torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph, json.JSONEncoder, json.JSONDecoder, socket.socket,
+)  # fmt: skip
 _WATCHED_PREFIX = "app.verification"
-_WATCHED_ENVIRONMENT = ("CUDA_", "TORCH", "PYTORCH_", "TRITON_", "NVIDIA_", "LD_", "PYTHON", "CUBLAS_", "OMP_", "MKL_")
-_HARMLESS_ENVIRONMENT = ("TORCH_CUDA_ARCH_LIST", "CUDA_HOME", "CUDA_PATH", "TORCH_CPP_LOG_LEVEL", "TORCHINDUCTOR_")
+_REPLACED_BY_TORCH = ("torch.manual_seed",)
+"""torch wraps it anew when its compiler is imported, which custom operators do; values show whoever else does."""
+
+Space = dict[str, Any]
 
 
 class Audit:
@@ -25,84 +34,85 @@ class Audit:
 
     def __init__(self, guarded: list[object]) -> None:
         self._guarded = [(value, dict(vars(value))) for value in guarded]
-        self._functions = {place: dict(_callables(space)) for place, space in _namespaces()}
-        self._codes = {id(f): getattr(f, "__code__", None) for d in self._functions.values() for f in d.values()}
-        self._switches = _switches()
-        self._environment = _environment()
+        spaces = dict(_namespaces())
+        self._functions = {place: dict(_callables(space)) for place, space in spaces.items()}
+        self._insides = {id(f): _inside(f) for found in self._functions.values() for f in found.values()}
+        self._own_names = {place: set(space) for place, space in spaces.items() if _is_harness(place)}
+        self._switches = switches()
+        self._environment = environment()
+        self._hooks = hidden_hooks()
         self._threads = _thread_count()
 
     def changes(self) -> dict[str, Any]:
         """Names of replaced functions, switches, environment variables; threads that are still there."""
-        switches, environment = _switches(), _environment()
         return {
             "patched": self._patched(),
-            "switches": sorted(name for name, value in self._switches.items() if switches.get(name) != value),
-            "environment": sorted(
-                name for name in {*environment, *self._environment}
-                if environment.get(name) != self._environment.get(name)
-            ),
+            "switches": _differences(self._switches, switches()),
+            "environment": _differences(self._environment, environment()),
             "threads": max(0, _thread_count() - self._threads),
-        }  # fmt: skip
+        }
 
     def _patched(self) -> list[str]:
-        found = []
+        found = _differences(self._hooks, hidden_hooks())
         now = dict(_namespaces())
         for place, functions in self._functions.items():
             space = now.get(place, {})
-            for name, function in functions.items():
-                same_code = getattr(function, "__code__", None) is self._codes[id(function)]
-                if space.get(name) is not function or not same_code:
-                    found.append(f"{place}.{name}")
+            found += [f"{place}.{name}" for name, f in functions.items() if not self._is_as_before(space.get(name), f)]
+        for place, names in self._own_names.items():
+            added = set(now.get(place, {})) - names
+            found += [f"{place}.{name}" for name in added if f"{place}.{name}" not in sys.modules]
+        found += [f"{kind.__qualname__}.{name}" for kind in _classes() for name in self._shadowing(kind)]
         for value, attributes in self._guarded:
             present = vars(value)
             replaced = [n for n, before in attributes.items() if callable(before) and present.get(n) is not before]
             shadowed = [n for n in present if n not in attributes and hasattr(type(value), n)]
             found += [f"{type(value).__name__}.{name}" for name in (*replaced, *shadowed)]
-        if sys.gettrace() is not None or sys.getprofile() is not None:
-            found.append("sys.settrace")
-        return sorted(found)[:20]
+        return sorted(set(found) - set(_REPLACED_BY_TORCH))[:20]
+
+    def _is_as_before(self, present: Any, function: Callable[..., Any]) -> bool:
+        return present is function and _inside(function) == self._insides[id(function)]
+
+    def _shadowing(self, kind: type) -> list[str]:
+        """Names that a class has now and did not have, and that hide those of its bases."""
+        before = self._functions.get(_place(kind), {})
+        inherited = {name for base in kind.__mro__[1:] for name in vars(base)}
+        return [name for name, value in vars(kind).items() if callable(value) and name in inherited - set(before)]
 
 
-def _namespaces() -> list[tuple[str, dict[str, Any]]]:
+def _namespaces() -> list[tuple[str, Space]]:
     spaces = [(name, vars(importlib.import_module(name))) for name in _WATCHED_MODULES]
     spaces += [(name, vars(module)) for name, module in list(sys.modules.items()) if _is_harness(name)]
-    classes: list[type] = [torch.Tensor, torch.nn.Module, torch.cuda.Event, torch.cuda.Stream, torch.cuda.CUDAGraph]
+    return spaces + [(_place(kind), dict(vars(kind))) for kind in _classes()]
+
+
+def _classes() -> list[type]:
+    """Watched classes, and those of the program that runs the candidate."""
+    classes = list(_WATCHED_CLASSES)
     for name, module in list(sys.modules.items()):
         if _is_harness(name):
-            classes += [
-                value for value in vars(module).values() if isinstance(value, type) and value.__module__ == name
-            ]
-    return spaces + [(f"{kind.__module__}.{kind.__qualname__}", dict(vars(kind))) for kind in classes]
+            own = (value for value in vars(module).values() if isinstance(value, type))
+            classes += [value for value in own if value.__module__ == name]
+    return classes
 
 
-def _callables(space: dict[str, Any]) -> list[tuple[str, Callable[..., Any]]]:
+def _place(kind: type) -> str:
+    return f"class {kind.__module__}.{kind.__qualname__}"
+
+
+def _callables(space: Space) -> list[tuple[str, Callable[..., Any]]]:
     return [(name, value) for name, value in space.items() if callable(value)]
 
 
-def _switches() -> dict[str, Any]:
-    """Global switches of torch that change numbers or speed."""
-    return {
-        "matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
-        "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
-        "cudnn.benchmark": torch.backends.cudnn.benchmark,
-        "cudnn.deterministic": torch.backends.cudnn.deterministic,
-        "cudnn.enabled": torch.backends.cudnn.enabled,
-        "float32_matmul_precision": torch.get_float32_matmul_precision(),
-        "fp16_reduction": torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
-        "bf16_reduction": torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
-        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-        "default_dtype": str(torch.get_default_dtype()),
-        "num_threads": torch.get_num_threads(),
-        "grad_enabled": torch.is_grad_enabled(),
-    }
+def _inside(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """What a function does without being another one: its code and its default arguments."""
+    keywords = getattr(function, "__kwdefaults__", None)
+    pairs = tuple(map(id, keywords.values())) if isinstance(keywords, dict) else ()
+    defaults = getattr(function, "__defaults__", None)
+    return id(getattr(function, "__code__", None)), id(defaults), pairs
 
 
-def _environment() -> dict[str, str]:
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(_WATCHED_ENVIRONMENT) and not name.startswith(_HARMLESS_ENVIRONMENT)
-    }
+def _differences(before: Space, now: Space) -> list[str]:
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
 
 
 def _thread_count() -> int:

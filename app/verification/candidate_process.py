@@ -1,26 +1,33 @@
 """The program that runs a candidate. It gives no verdict, answers with bytes and readings, and knows no secret."""
 
-import hashlib
 import importlib.util
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from app.verification.audit import Audit
+from app.verification.candidate_module import import_source
+from app.verification.candidate_timing import CandidateTiming
 from app.verification.exchange import ByteStream, Chunk, allocate, from_tree, specs_of, to_tree
 from app.verification.free_memory import FreeMemory
-from app.verification.interpreter import install_shims, loop_range
+from app.verification.interpreter import install_shims
 from app.verification.kernel_names import OPAQUE_EXTENSION
 from app.verification.launches import Launches, poison
+from app.verification.op_trace import OpTrace
 from app.verification.profiling import Profiler
 from app.verification.service import end_with_parent, serve
-from app.verification.stopwatch import Stopwatch, TimedInputs
+from app.verification.snapshot import overlaps, storage_of
+from app.verification.stopwatch import Stopwatch
+from app.verification.timed_inputs import same_bytes
 from app.verification.wire import Wire
 
-MODULE_NAME = "candidate"
+_LOAD_STATE = torch.nn.Module.load_state_dict
+_HELD_OUTPUTS = 3
+"""Outputs that are kept alive, so that none of them is handed out again unseen."""
+
+_MOST_OPERATORS = 2000
 
 
 class CandidateProcess:
@@ -36,15 +43,16 @@ class CandidateProcess:
         self.shims = [] if on_gpu else install_shims()
         self.stopwatch = Stopwatch(self.device) if on_gpu else None
         self.free_memory = FreeMemory() if on_gpu else None
-        self.profiler = Profiler() if on_gpu else None
+        self.profiler = Profiler(self.stopwatch) if self.stopwatch is not None else None
         self.incoming: list[torch.Tensor] = []
         self.inputs: list[torch.Tensor] = []
         self.tree: Any = None
         self.raw: Any = None
         self.raw_tensors: list[torch.Tensor] = []
         self.outputs: list[torch.Tensor] = []
-        self.timed: TimedInputs | None = None
-        tools = (self.stopwatch, self.free_memory, self.profiler, self.launches)
+        self.held: list[list[torch.Tensor]] = []
+        self.timing = CandidateTiming(self.stopwatch, self.launches)
+        tools = (self.stopwatch, self.free_memory, self.profiler, self.launches, self.timing, self.timing.snapshot)
         self.audit = Audit([tool for tool in tools if tool is not None])
 
     def hello(self) -> dict[str, Any]:
@@ -56,7 +64,7 @@ class CandidateProcess:
         if self.device.type == "cuda":
             total = torch.cuda.get_device_properties(self.device).total_memory
             torch.cuda.set_per_process_memory_fraction(min(1.0, limit / total))
-        self.space = _import_source(source, interpreted=self.device.type == "cpu")
+        self.space = import_source(source, interpreted=self.device.type == "cpu")
         return {}
 
     def build(self, entry_point: str, init: Any, seed: int, training: bool) -> dict[str, Any]:
@@ -80,7 +88,7 @@ class CandidateProcess:
 
     def set_weights(self, keys: list[str]) -> dict[str, Any]:
         """Strict load_state_dict of what arrived, into the addresses that the model has already."""
-        self.model.load_state_dict(dict(zip(keys, self.incoming, strict=True)), strict=True)
+        _LOAD_STATE(self.model, dict(zip(keys, self.incoming, strict=True)), strict=True)
         self.incoming = []
         return {}
 
@@ -98,16 +106,17 @@ class CandidateProcess:
         for old, new in zip(self.inputs, self.incoming, strict=True):
             old.copy_(new)
         self.tree, self.incoming = tree, []
+        self.timing.forget()
         return {}
 
-    def run_knocked_out(self, seed: int) -> dict[str, Any]:
+    def run_knocked_out(self, seed: int, leaving_ones: bool) -> dict[str, Any]:
         """One call in which no kernel has an effect. A call that fails for that reason is an answer too."""
         sizes = self._sizes_that_matter()
         self._forget_output()
         self._poison_free_memory(sizes)
         before = [tensor.clone() for tensor in self.inputs]
         try:
-            with self.launches.knocked_out():
+            with self.launches.knocked_out(leaving_ones):
                 self._forward(seed)
             found = self._described_output()
         except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
@@ -119,25 +128,33 @@ class CandidateProcess:
 
     def run(self, seed: int) -> dict[str, Any]:
         """One call of forward on the present inputs; what came back, what was touched, which kernels were launched."""
-        previous = [
-            (tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()) for tensor in self.raw_tensors
-        ]
-        held = self.raw_tensors
+        self.held = [*self.held, self.raw_tensors][-_HELD_OUTPUTS:]
+        previous = [storage_of(tensor) for held in self.held for tensor in held]
         before = [tensor.clone() for tensor in self.inputs]
         self._poison_free_memory(self._sizes_that_matter())
         with self.launches.counting():
             self._forward(seed)
         facts = {
-            "mutated": not all(map(_same_bytes, before, self.inputs)),
+            "mutated": not all(map(same_bytes, before, self.inputs)),
             "alias": self._alias(previous),
             "launches": self._counted(),
         }
-        del held
         return {**self._described_output(), **facts}
 
+    def trace(self, seed: int) -> dict[str, Any]:
+        """Operators of torch that compute something in one call; none where it fails under the trace."""
+        with OpTrace() as trace:
+            try:
+                self._forward(seed)
+            except (RuntimeError, TypeError, NotImplementedError):
+                return {"operators": {}}
+        return {"operators": dict(trace.counted.most_common(_MOST_OPERATORS))}
+
     def describe(self) -> dict[str, Any]:
-        """The last output again, after timing."""
-        return self._described_output()
+        """The output that was timed last."""
+        described = self.timing.describe()
+        self.stream = ByteStream(self.timing.snapshot.copies)
+        return {**described, "size": self.stream.size}
 
     def give(self, offset: int) -> dict[str, Any]:
         """Copy the last output's bytes into the chunk."""
@@ -154,35 +171,10 @@ class CandidateProcess:
         return self.profiler.profile(lambda: self._forward(seed))
 
     def prepare_timing(self) -> dict[str, Any]:
-        """Copy the inputs, so that rounds may change them."""
+        """Keep a copy of the inputs, so that rounds may change them where they lie. Asked again, they start anew."""
         self._forget_output()
-        self.timed = TimedInputs(self.inputs)
-        return {}
-
-    def time(self, factor: float, seed: int, settle: bool) -> dict[str, Any]:
-        """One timed call on inputs scaled by `factor`. Milliseconds."""
-        if self.stopwatch is None or self.timed is None:
-            raise RuntimeError("no timing without a GPU")
-        self._forget_output()
-        self.timed.refresh(factor)
-        arguments = from_tree(self.tree, self.timed.tensors)
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            reading, self.raw = self.stopwatch.read(lambda: self.model(*arguments), settle)
-        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
-
-    def burst(self, factor: float, seed: int, count: int) -> dict[str, Any]:
-        """`count` calls back to back, for the judge to time from outside."""
-        if self.timed is None:
-            raise RuntimeError("timing was not prepared")
-        self.timed.refresh(factor)
-        arguments = from_tree(self.tree, self.timed.tensors)
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            for _ in range(count):
-                self.raw = self.model(*arguments)
-        if self.stopwatch is not None:
-            self.stopwatch.synchronize()
+        self.raw, self.held = None, []
+        self.timing.prepare(self.model, self.tree, self.inputs)
         return {}
 
     def _counted(self) -> dict[str, int]:
@@ -209,12 +201,11 @@ class CandidateProcess:
     def _alias(self, previous: list[tuple[int, int]]) -> str:
         tensors: list[torch.Tensor] = []
         to_tree(self.raw, tensors)
-        inputs = [(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()) for t in self.inputs]
-        for tensor in tensors:
-            storage = tensor.untyped_storage()
-            if _overlaps(storage.data_ptr(), storage.nbytes(), inputs):
+        inputs = [storage_of(tensor) for tensor in self.inputs]
+        for address, size in map(storage_of, tensors):
+            if overlaps(address, size, inputs):
                 return "input"
-            if _overlaps(storage.data_ptr(), storage.nbytes(), previous):
+            if overlaps(address, size, previous):
                 return "previous output"
         return ""
 
@@ -240,38 +231,11 @@ def _poison_blocks(sizes: set[int], device: torch.device) -> None:
         poison(block)
 
 
-def _import_source(source: str, interpreted: bool) -> Any:
-    """The candidate's module, from a file in scratch: Triton reads the source of kernels from it.
-
-    The file's name carries the hash of its content, as extension names may be shared but sources are not.
-    """
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    path = Path(os.environ["TMPDIR"]) / f"{MODULE_NAME}_{digest}.py"
-    path.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(MODULE_NAME, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(str(path))
-    module = importlib.util.module_from_spec(spec)
-    if interpreted:
-        vars(module)["range"] = loop_range
-    sys.modules[MODULE_NAME] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def _is_installed(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
-
-
-def _same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.equal(one.contiguous().reshape(-1).view(torch.uint8), other.contiguous().reshape(-1).view(torch.uint8))
-
-
-def _overlaps(start: int, size: int, ranges: list[tuple[int, int]]) -> bool:
-    return size > 0 and any(start < at + length and at < start + size for at, length in ranges if length)
 
 
 def main() -> None:
@@ -280,10 +244,12 @@ def main() -> None:
     wire_fd, chunk_fd = int(sys.argv[1]), int(sys.argv[2])
     process = CandidateProcess(chunk_fd)
     names = (
-        "hello", "load", "build", "expect", "take", "set_weights", "set_inputs", "run", "run_knocked_out",
-        "describe", "give", "changes", "profile", "prepare_timing", "time", "burst",
+        "hello", "load", "build", "expect", "take", "set_weights", "set_inputs", "run", "run_knocked_out", "trace",
+        "describe", "give", "changes", "profile", "prepare_timing",
     )  # fmt: skip
-    serve(Wire.from_fd(wire_fd), {name: getattr(process, name) for name in names})
+    handlers = {name: getattr(process, name) for name in names}
+    handlers |= {name: getattr(process.timing, name) for name in ("change_weights", "time", "rehearse", "burst")}
+    serve(Wire.from_fd(wire_fd), handlers)
     os._exit(0)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.verification.candidate import CandidateRun
 from app.verification.facts import CaseFact
+from app.verification.kernel_names import OPAQUE_EXTENSION
 from app.verification.protocol import CASES
 from app.verification.reference import Reference, move
 
@@ -20,7 +21,9 @@ class CorrectnessFacts:
     cases: list[CaseFact] = field(default_factory=list)
     degenerate: bool = False
     launches: dict[str, int] = field(default_factory=dict)
+    last_launches: int = 0
     knocked_out_matches: bool | None = None
+    repeats_reference: bool = False
 
 
 def run_cases(reference: Reference, run: CandidateRun, count: int, gathered: CorrectnessFacts) -> None:
@@ -36,9 +39,12 @@ def run_cases(reference: Reference, run: CandidateRun, count: int, gathered: Cor
         fact = _one_case(reference, run, name, seed, about)
         gathered.cases.append(fact.case)
         gathered.launches |= fact.launches
+        gathered.last_launches = sum(count for kernel, count in fact.launches.items() if kernel != OPAQUE_EXTENSION)
         if fact.has_failed:
             return
     gathered.knocked_out_matches = _knock_out(reference, run)
+    wanted, done = reference.ask("trace")["operators"], run.ask("trace", seed=seed)["operators"]
+    gathered.repeats_reference = bool(wanted) and all(done.get(name, 0) >= count for name, count in wanted.items())
 
 
 def send_weights(reference: Reference, run: CandidateRun) -> None:
@@ -104,13 +110,15 @@ def _one_case(reference: Reference, run: CandidateRun, name: str, seed: int, abo
 def _knock_out(reference: Reference, run: CandidateRun) -> bool | None:
     """Whether the output is right although no kernel had an effect; None where no launch could be held back.
 
-    Last and on fresh inputs: memory holds other results then, and whatever the candidate keeps is spoilt for no case.
+    After the cases and on fresh inputs: memory holds other results then, and whatever the candidate keeps is spoilt for
+    no case.
     """
     seed = secrets.randbits(48)
     send_inputs(reference, run, reference.ask("case", name="knocked out", seed=seed))
-    output = run.ask("run_knocked_out", seed=seed)
-    if not output["held_back"]:
-        return None
-    if output["failed"]:
-        return False
-    return not compare_output(reference, run, output)["mismatch"]
+    for leaving_ones in (False, True):
+        output = run.ask("run_knocked_out", seed=seed, leaving_ones=leaving_ones)
+        if not output["held_back"]:
+            return None
+        if not output["failed"] and not compare_output(reference, run, output)["mismatch"]:
+            return True
+    return False

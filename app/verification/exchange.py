@@ -23,6 +23,10 @@ DTYPES: dict[str, torch.dtype] = {
 }  # fmt: skip
 
 
+_DETACH = torch.Tensor.detach
+_PLAIN = (bool, int, float, str)
+
+
 class UnsupportedValue(Exception):
     """A value that is neither a plain value, a container of such, nor a dense tensor."""
 
@@ -30,26 +34,30 @@ class UnsupportedValue(Exception):
 def to_tree(value: Any, tensors: list[torch.Tensor], depth: int = 0) -> Any:
     """`value` as JSON; its tensors are appended to `tensors` and stand as {"t": index}. Raises UnsupportedValue.
 
-    Only exact tensors are taken: a subclass may compute when it is read.
+    Only exact tensors without attributes of their own are taken, and containers that are read as lists, tuples and
+    dicts are: anything else may compute when it is read.
     """
     if depth > MAX_DEPTH or len(tensors) > MAX_TENSORS:
         raise UnsupportedValue("too many or too deeply nested values")
     if type(value) in (torch.Tensor, torch.nn.Parameter):
         if value.layout is not torch.strided or value.dtype not in DTYPES.values():
             raise UnsupportedValue(f"a tensor of layout {value.layout} and dtype {value.dtype}")
-        tensors.append(value.detach())
+        if vars(value):
+            raise UnsupportedValue("a tensor with attributes of its own")
+        tensors.append(_DETACH(value))
         return {"t": len(tensors) - 1}
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or type(value) in _PLAIN:
         return {"v": value} if not isinstance(value, float) else {"f": value.hex()}
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
     if isinstance(value, torch.Tensor):
         raise UnsupportedValue(f"a tensor subclass {type(value).__name__}")
-    if isinstance(value, list | tuple):
-        word = "l" if isinstance(value, list) else "u"
-        return {word: [to_tree(one, tensors, depth + 1) for one in value]}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"d": {key: to_tree(one, tensors, depth + 1) for key, one in value.items()}}
+    if isinstance(value, list):
+        return {"l": [to_tree(one, tensors, depth + 1) for one in list.__iter__(value)]}
+    if isinstance(value, tuple):
+        return {"u": [to_tree(one, tensors, depth + 1) for one in tuple.__iter__(value)]}
+    if isinstance(value, dict) and all(type(key) is str for key in dict.__iter__(value)):
+        return {"d": {key: to_tree(one, tensors, depth + 1) for key, one in dict.items(value)}}
     raise UnsupportedValue(f"a value of type {type(value).__name__}")
 
 

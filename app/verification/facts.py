@@ -43,11 +43,32 @@ class CaseFact:
 
 
 @dataclass(frozen=True)
+class CheckFact:
+    """One look between the rounds of timing: at the output of the last one, and at the process that made it.
+
+    `mismatch` as in CaseFact; `tampered` names what is replaced or switched at this moment.
+    """
+
+    mismatch: str = ""
+    mutated: bool = False
+    alias: str = ""
+    tampered: list[str] = field(default_factory=list)
+    threads: int = 0
+    processes: int = 0
+
+    @property
+    def found(self) -> bool:
+        """Whether there is anything to hold against the candidate."""
+        return self != CheckFact()
+
+
+@dataclass(frozen=True)
 class LaunchFact:
     """Whose kernels ran. Times in microseconds; on the CPU only launches are counted.
 
     `streams` counts the streams that work ran on, the marker's included. `knocked_out_matches` is None where
-    nothing could be knocked out.
+    nothing could be knocked out. `last_launches` counts those of the last correctness case; `repeats_reference` tells
+    that torch computed in the candidate all that it computes in the reference.
     """
 
     marker_seen: bool = False
@@ -57,6 +78,8 @@ class LaunchFact:
     launches: dict[str, int] = field(default_factory=dict)
     streams: int = 0
     knocked_out_matches: bool | None = None
+    last_launches: int = 0
+    repeats_reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +89,8 @@ class TimingFact:
     `gap_ms` is by how much eager's device-wide end came after its end on the stream (median): the cost of measuring.
     `candidate_gap_ms` is the candidate's own, longer where work was left on other streams. `alone_ms` is eager's median
     after the candidate had ended; where that was quicker, `held_ms` is the device's part of it, with all launches
-    enqueued before, and 0 elsewhere. `on_one_core` tells that all sides were launched from the same core of the host.
+    enqueued before, and 0 elsewhere. `launches` counts those of some calls that were made like the timed ones.
+    `on_one_core` tells that all sides were launched from the same core of the host.
 
     A launch-bound run is timed in several pairs of processes: `pair_rounds` counts the rounds of each, in order, and
     `alone_ms` and `held_ms` have an entry for each; `compile_ms` covers the first pair's rounds only.
@@ -79,13 +103,18 @@ class TimingFact:
     gap_ms: float = 0.0
     outside_ms: float | None = None
     output_floor_ms: float = 0.0
-    checked_rounds: int = 0
-    mismatch: str = ""
+    checks: list[CheckFact] = field(default_factory=list)
+    launches: list[int] = field(default_factory=list)
     compile_note: str = ""
     pair_rounds: list[int] = field(default_factory=list)
     alone_ms: list[float] = field(default_factory=list)
     held_ms: list[float] = field(default_factory=list)
     on_one_core: bool = False
+
+    @property
+    def has_wrong_output(self) -> bool:
+        """Whether a checked round gave another output than the reference."""
+        return any(check.mismatch for check in self.checks)
 
     def joined(self, later: "TimingFact") -> "TimingFact":
         """This timing and that of a later pair of processes as one."""
@@ -96,8 +125,8 @@ class TimingFact:
             candidate_gap_ms=self.candidate_gap_ms + later.candidate_gap_ms,
             gap_ms=max(self.gap_ms, later.gap_ms),
             outside_ms=max(self.outside_ms or 0.0, later.outside_ms or 0.0),
-            checked_rounds=self.checked_rounds + later.checked_rounds,
-            mismatch=self.mismatch or later.mismatch,
+            checks=self.checks + later.checks,
+            launches=self.launches + later.launches,
             pair_rounds=self.pair_rounds + later.pair_rounds,
             alone_ms=self.alone_ms + later.alone_ms,
             held_ms=self.held_ms + later.held_ms,

@@ -178,7 +178,12 @@ class _Judge:
             run_cases(reference, run, self.limits.seeds, gathered)
             self._audit(run)
         finally:
-            launch = LaunchFact(launches=gathered.launches, knocked_out_matches=gathered.knocked_out_matches)
+            launch = LaunchFact(
+                launches=gathered.launches,
+                last_launches=gathered.last_launches,
+                knocked_out_matches=gathered.knocked_out_matches,
+                repeats_reference=gathered.repeats_reference,
+            )
             self.findings.note(cases=gathered.cases, degenerate=gathered.degenerate, launch=launch)
 
     def _compile(self, reference: Reference) -> bool:

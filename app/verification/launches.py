@@ -1,7 +1,8 @@
 """Whose kernels run: counting launches in the interpreter, and knocking kernels out to see whether they matter.
 
 Knocked out, a Triton launch does nothing, and a function of a compiled extension has its effects undone and its results
-filled with 0xFF bytes. A result that is still right did not come from the kernel.
+filled with 0xFF bytes. A result that is still right did not come from the kernel. As NaN also spoils what is multiplied
+by zero, a second knock-out leaves ones where nothing was written.
 """
 
 import contextlib
@@ -14,6 +15,9 @@ from typing import Any
 
 import torch
 
+_ABSURD = 1e37
+"""Beyond this a float was left by freed memory of the CPU, not written."""
+
 EXTENSION_PREFIX = "extension:"
 """Stands before the names of counted extension functions; counted kernels of Triton have their bare names."""
 
@@ -24,8 +28,9 @@ class Launches:
     def __init__(self) -> None:
         self.counted: Counter[str] = Counter()
         self.has_opaque_extension = False
-        """Whether an extension was loaded that registers operators, whose calls cannot be seen."""
+        """Whether an extension was loaded that has no functions: it registers operators, whose calls cannot be seen."""
         self._is_knocked_out = False
+        self._leaves_ones = False
         self._compiled_launch: tuple[type, Callable[..., Any], Callable[..., Any]] | None = None
 
     def install(self, interpreted: bool) -> None:
@@ -56,9 +61,9 @@ class Launches:
             self._swap_launch(hooked=False)
 
     @contextlib.contextmanager
-    def knocked_out(self) -> Iterator[None]:
-        """Within it no kernel of the candidate has an effect."""
-        self._is_knocked_out = True
+    def knocked_out(self, leaving_ones: bool) -> Iterator[None]:
+        """Within it no kernel of the candidate has an effect; what it should have written holds NaN, or ones."""
+        self._is_knocked_out, self._leaves_ones = True, leaving_ones
         try:
             with self.counting():
                 yield
@@ -73,6 +78,9 @@ class Launches:
     def _hooked(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(plain)
         def launch(this: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_knocked_out and self._leaves_ones:
+                for tensor in _tensors_in((args, kwargs)):
+                    fill_unwritten(tensor)
             result = None if self._is_knocked_out else plain(this, *args, **kwargs)
             self.counted[getattr(this.fn, "__name__", "kernel")] += 1
             return result
@@ -89,11 +97,10 @@ class Launches:
         @functools.wraps(plain)
         def loader(*args: Any, **kwargs: Any) -> Any:
             module = plain(*args, **kwargs)
-            self.has_opaque_extension |= not isinstance(module, ModuleType)
-            if isinstance(module, ModuleType):
-                for name, value in list(vars(module).items()):
-                    if callable(value) and not name.startswith("__") and not isinstance(value, type):
-                        setattr(module, name, self._wrapped_function(name, value))
+            functions = _functions_of(module) if isinstance(module, ModuleType) else {}
+            for name, value in functions.items():
+                setattr(module, name, self._wrapped_function(name, value))
+            self.has_opaque_extension |= not functions
             return module
 
         return loader
@@ -107,17 +114,43 @@ class Launches:
         return function
 
     def _undone(self, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        touched = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        touched = _tensors_in((args, kwargs))
         before = [tensor.detach().clone() for tensor in touched]
         result = plain(*args, **kwargs)
         addresses = {tensor.data_ptr() for tensor in touched}
-        for made in result if isinstance(result, list | tuple) else [result]:
-            if isinstance(made, torch.Tensor) and made.data_ptr() not in addresses:
+        for made in _tensors_in(result):
+            if made.data_ptr() not in addresses:
                 poison(made)
         with torch.no_grad():
             for tensor, old in zip(touched, before, strict=True):
                 tensor.copy_(old)
+        if self._leaves_ones:
+            for tensor in (*touched, *_tensors_in(result)):
+                fill_unwritten(tensor)
         return result
+
+
+def _functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    return {
+        name: value
+        for name, value in list(vars(module).items())
+        if callable(value) and not name.startswith("__") and not isinstance(value, type)
+    }
+
+
+def _tensors_in(value: Any) -> list[torch.Tensor]:
+    """Every tensor in nested lists, tuples and dicts."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [tensor for part in parts for tensor in _tensors_in(part)]
+
+
+def fill_unwritten(tensor: torch.Tensor) -> None:
+    """Put ones where a float tensor still holds what poisoned memory holds."""
+    with torch.no_grad():
+        if tensor.is_floating_point():
+            tensor.masked_fill_(tensor.isnan() | (tensor.abs() > _ABSURD), 1.0)
 
 
 def poison(tensor: torch.Tensor) -> None:

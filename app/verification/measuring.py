@@ -34,7 +34,7 @@ def measure(
         if not settle and _uses_other_streams(findings.facts.launch):
             settle, unsettled = True, timing
             timing = timed(settle)
-            timing = replace(timing, mismatch=unsettled.mismatch or timing.mismatch)
+            timing = replace(timing, checks=unsettled.checks + timing.checks)
         end()
         timing = time_alone(reference, timing, settle, core)
     timing = replace(timing, compile_note=earlier.compile_note)

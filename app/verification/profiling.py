@@ -5,8 +5,9 @@ from typing import Any
 
 import torch
 
+from app.verification.stopwatch import Stopwatch
+
 MARKER_KERNEL = "spin_kernel"
-_MARKER_CYCLES = 20_000
 _NAME_LENGTH = 300
 _MAX_NAMES = 60
 
@@ -14,29 +15,31 @@ _MAX_NAMES = 60
 class Profiler:
     """Made before a candidate is imported, so that it holds torch's own functions."""
 
-    def __init__(self) -> None:
+    def __init__(self, stopwatch: Stopwatch) -> None:
+        self._stopwatch = stopwatch
         self._profile = torch.autograd.profiler.profile
-        self._spin: Callable[[int], None] = torch.cuda._sleep
-        self._synchronize: Callable[[], None] = torch._C._cuda_synchronize
 
     def profile(self, call: Callable[[], Any]) -> dict[str, Any]:
-        """Run the marker and then `call`; device events by name in microseconds, and whether the marker was seen.
+        """Run `call` as it is timed, behind the flush and the hold, whose kernel is the marker; device events by name
+        in microseconds, and whether the marker was seen.
 
-        Copies and fills count as device time too, under their own names.
+        Copies and fills count as device time too, under their own names; what the marker's stream did before it is
+        the flush.
         """
-        self._synchronize()
+        self._stopwatch.synchronize()
         with self._profile(use_device="cuda", use_cpu=False, use_kineto=True) as profiler:
-            self._spin(_MARKER_CYCLES)
+            self._stopwatch.hold()
             call()
-            self._synchronize()
-        times: dict[str, float] = {}
-        streams = set()
-        for event in profiler.kineto_results.events():
-            if event.device_type().name == "CUDA":
+            self._stopwatch.synchronize()
+        events = [event for event in profiler.kineto_results.events() if event.device_type().name == "CUDA"]
+        markers = {event.device_resource_id(): event.start_ns() for event in events if MARKER_KERNEL in event.name()}
+        marker = bool(markers)
+        kernels: dict[str, float] = {}
+        for event in events:
+            is_flush = event.start_ns() < markers.get(event.device_resource_id(), 0)
+            if MARKER_KERNEL not in event.name() and not is_flush:
                 name = event.name()[:_NAME_LENGTH]
-                times[name] = times.get(name, 0.0) + event.duration_ns() / 1000
-                streams.add(event.device_resource_id())
-        marker = any(MARKER_KERNEL in name for name in times)
-        kernels = {name: time for name, time in times.items() if MARKER_KERNEL not in name}
+                kernels[name] = kernels.get(name, 0.0) + event.duration_ns() / 1000
+        streams = {event.device_resource_id() for event in events}
         longest = dict(sorted(kernels.items(), key=lambda item: -item[1])[:_MAX_NAMES])
         return {"marker": marker, "kernels": longest, "total_us": float(sum(kernels.values())), "streams": len(streams)}

@@ -35,7 +35,16 @@ MODULATION_LOW, MODULATION_HIGH = 0.3, 1.0
 signs and the range."""
 
 TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH = 0.5, 1.0
-"""Factor on float inputs, drawn anew for every timed round, so that no round sees the values of another."""
+"""Factor on every element of float inputs, drawn anew for every timed round, so that no round sees the values of
+another and none follows from another's result."""
+
+WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH = 0.7, 0.9
+"""Factor on the interior of all parameters, once while a run is timed and at a moment told to nobody: what was derived
+from weights before is stale then."""
+
+COUNTED_CALLS = 3
+"""Calls among the timed ones whose launches are counted and whose time is not taken: whoever launches in the cases and
+never here is timed without its kernel."""
 
 MIN_TRIALS = 30
 """Rounds at the least; a one-sided 95 % bound from fewer is too wide to tell 1.02x from 1x."""

@@ -12,11 +12,13 @@ import torch
 
 from app.verification.compare import Comparison, compare_by_oracle, compare_values, is_degenerate, layout_mismatch
 from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
+from app.verification.op_trace import OpTrace
 from app.verification.problem import ProblemFault, load_problem
 from app.verification.protocol import HOLD_MS
 from app.verification.service import end_with_parent, serve
-from app.verification.stopwatch import Stopwatch, TimedInputs
-from app.verification.variation import change_attempts, change_one_element, modulate, randomise_weights
+from app.verification.stopwatch import Stopwatch
+from app.verification.timed_inputs import TimedInputs, change_weights
+from app.verification.variation import change_attempts, change_one_element, draw_inputs, modulate, randomise_weights
 from app.verification.wire import Wire
 
 MEMORY_SHARE = 0.45
@@ -60,6 +62,7 @@ class ReferenceProcess:
         self.initial = {name: tensor.clone() for name, tensor in state.items()}
         return {
             "init": tree, "training": self.problem.training, "keys": list(state),
+            "parameters": [name for name, _ in self.model.named_parameters(remove_duplicate=False)],
             "specs": specs_of(list(state.values())),
         }  # fmt: skip
 
@@ -76,7 +79,7 @@ class ReferenceProcess:
             note = self._change_one_element(seed)
         else:
             note = ""
-            self._draw_inputs(seed)
+            self.tree, self.inputs = draw_inputs(self.problem, self.device, seed)
             if name == "modulated inputs":
                 note = self._modulate(seed)
         self._expect()
@@ -142,14 +145,25 @@ class ReferenceProcess:
         Asked again, the rounds start from the same values: `expect_timed` has put others in the inputs' place.
         """
         self.incoming, self.outgoing = [], []
-        self.timed = self.timed or TimedInputs(self.inputs)
+        self.timed = self.timed or TimedInputs(self.inputs, [tensor.clone() for tensor in self.inputs])
         return {"output_bytes": sum(t.numel() * t.element_size() for t in self.expected)}
 
-    def time(self, side: str, factor: float, seed: int, settle: bool, hold_ms: float = HOLD_MS) -> dict[str, Any]:
+    def change_weights(self, names: list[str], factor: float) -> dict[str, Any]:
+        """Other weights at the same addresses, for what is timed from now on."""
+        change_weights(self.model, names, factor)
+        return {}
+
+    def trace(self) -> dict[str, Any]:
+        """Operators of torch that compute something in one call on the present inputs."""
+        with OpTrace() as trace:
+            self._call(self.model, [tensor.clone() for tensor in self.inputs], self.seed)
+        return {"operators": dict(trace.counted)}
+
+    def time(self, side: str, seed: int, settle: bool, hold_ms: float = HOLD_MS) -> dict[str, Any]:
         """One timed call of `eager` or `compile`. Milliseconds."""
         if self.stopwatch is None or self.timed is None:
             raise RuntimeError("no timing without a GPU")
-        self.timed.refresh(factor)
+        self.timed.refresh(seed)
         arguments = from_tree(self.tree, self.timed.tensors)
         call = self.compiled if side == "compile" and self.compiled is not None else self.model
         torch.manual_seed(seed)
@@ -158,15 +172,15 @@ class ReferenceProcess:
         del result
         return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
 
-    def expect_timed(self, factor: float, seed: int) -> dict[str, Any]:
+    def expect_timed(self, seed: int) -> dict[str, Any]:
         """Recompute what a timed round should have given, as the expectation of the next comparison."""
         if self.timed is None:
             raise RuntimeError("timing was not prepared")
-        self.timed.refresh(factor)
+        self.timed.refresh(seed)
         self.seed, self.inputs = seed, self.timed.tensors
         self.previous = self.expected
         self._expect()
-        return {}
+        return {"mutates": self.mutates, "aliases": self.aliases}
 
     def describe_machine(self) -> dict[str, Any]:
         """Versions and switches of torch, and the GPU's name; triton's version where it is installed."""
@@ -201,22 +215,6 @@ class ReferenceProcess:
         if [t.shape for t in self.previous] != [t.shape for t in given] or not given:
             return False
         return not compare_values(self.previous, given).mismatch
-
-    def _draw_inputs(self, seed: int) -> None:
-        """Inputs straight on the device where the problem's own code allows it, else on the CPU and moved."""
-        torch.manual_seed(seed)
-        try:
-            with torch.device(self.device):
-                values = self.problem.inputs()
-        except (RuntimeError, TypeError):
-            torch.manual_seed(seed)
-            values = self.problem.inputs()
-        tensors: list[torch.Tensor] = []
-        try:
-            self.tree = to_tree(list(values), tensors)
-        except UnsupportedValue as fault:
-            raise ProblemFault(f"an input is {fault}") from fault
-        self.inputs = [tensor.to(self.device) for tensor in tensors]
 
     def _modulate(self, seed: int) -> str:
         plain = self.inputs
@@ -288,8 +286,8 @@ def main() -> None:
     wire_fd, chunk_fd = int(sys.argv[1]), int(sys.argv[2])
     process = ReferenceProcess(chunk_fd)
     names = (
-        "load", "case", "offer", "give", "expect_output", "take", "compare", "compile", "prepare_timing", "time",
-        "expect_timed", "health", "describe_machine", "forget",
+        "load", "case", "offer", "give", "expect_output", "take", "compare", "trace", "compile", "prepare_timing",
+        "change_weights", "time", "expect_timed", "health", "describe_machine", "forget",
     )  # fmt: skip
     serve(Wire.from_fd(wire_fd), {name: getattr(process, name) for name in names})
     os._exit(0)

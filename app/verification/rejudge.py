@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from app.errors import InvalidInput
-from app.verification.facts import CaseFact, Facts, LaunchFact, PhaseEnd, TimingFact
+from app.verification.facts import CaseFact, CheckFact, Facts, LaunchFact, PhaseEnd, TimingFact
 from app.verification.record import Figures, RunRecord
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
 
@@ -19,6 +19,9 @@ def facts_of(evidence: dict[str, Any]) -> Facts:
     try:
         values = {name: value for name, value in evidence.items() if name in names}
         values["cases"] = [CaseFact(**case) for case in values["cases"]]
+        if values["timing"] is not None:
+            checks = [CheckFact(**check) for check in values["timing"]["checks"]]
+            values["timing"] = {**values["timing"], "checks": checks}
         for name, kind in (("end", PhaseEnd), ("launch", LaunchFact), ("timing", TimingFact)):
             values[name] = None if values[name] is None else kind(**values[name])
         if values["infrastructure"] is not None:

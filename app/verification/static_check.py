@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from app.verification.protocol import MAX_SOURCE_BYTES
 
 _JIT_NAMES = ("jit", "autotune", "heuristics")
-_ALLOWED_DUNDERS = ("__init__", "__name__")
+_ALLOWED_DUNDERS = ("__init__", "__name__", "__version__")
 _FLAGGED_CALLS = ("setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "open")
 _FLAGGED_MODULES = (
     "ctypes", "subprocess", "socket", "threading", "_thread", "multiprocessing", "gc", "inspect", "sys", "importlib",

@@ -47,11 +47,11 @@ class Stopwatch:
         start, end_of_stream, end_of_device = self._events(3)
         self._reset_persisting()
         self._synchronize()
-        self._fill(1)
         if settle:
+            self._fill(1)
             self._synchronize()
         else:
-            self._spin(round(hold_ms * self._per_ms))
+            self.hold(hold_ms)
         start.record(self._stream)
         result = call()
         end_of_stream.record(self._stream)
@@ -59,6 +59,11 @@ class Stopwatch:
         end_of_device.record(self._stream)
         self._synchronize()
         return Reading(start.elapsed_time(end_of_stream), start.elapsed_time(end_of_device)), result
+
+    def hold(self, hold_ms: float = HOLD_MS) -> None:
+        """Flush the L2 cache and keep the device busy so long; the host goes on at once."""
+        self._fill(1)
+        self._spin(round(hold_ms * self._per_ms))
 
     def _events(self, count: int) -> list[Any]:
         return [self._event(enable_timing=True, blocking=False, interprocess=False) for _ in range(count)]
@@ -76,22 +81,6 @@ class Stopwatch:
     def synchronize(self) -> None:
         """Wait for all work on the device."""
         self._synchronize()
-
-
-class TimedInputs:
-    """Inputs that take new values for every round at the same addresses: the base values times one factor."""
-
-    def __init__(self, base: list[torch.Tensor]) -> None:
-        self._base = base
-        self.tensors = [tensor.clone() for tensor in base]
-        self._multiply = torch.mul
-
-    def refresh(self, factor: float) -> None:
-        """Write base * factor into float tensors; others keep their values. Both processes get the same bits."""
-        with torch.no_grad():
-            for base, tensor in zip(self._base, self.tensors, strict=True):
-                if tensor.is_floating_point():
-                    self._multiply(base, factor, out=tensor)
 
 
 def _driver_function(name: str) -> Callable[[], Any]:

@@ -3,30 +3,30 @@
 import random
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.verification.candidate import CandidateRun
 from app.verification.cores import OneCore
-from app.verification.correctness import compare_output
-from app.verification.facts import TimingFact
+from app.verification.facts import CheckFact, TimingFact
 from app.verification.protocol import (
     ALONE_ROUNDS,
     ALONE_TRIES,
+    COUNTED_CALLS,
     GAP_FACTOR,
     GAP_FLOOR_MS,
     HOLD_MS,
     MIN_TRIALS,
     REHEARSAL_BUDGET_S,
     TIMED_CHECKS,
-    TIMING_FACTOR_HIGH,
-    TIMING_FACTOR_LOW,
     WARMUP_ROUNDS,
     Limits,
 )
 from app.verification.reference import Reference
 from app.verification.statistics import less_measuring, median_of
+from app.verification.timed_checks import change_weights, check_timed
 from app.verification.verdict import was_slowed
 
+_SOURCE = random.SystemRandom()
 _BURSTS = 3
 _BURST_MS = 40.0
 _BURST_CALLS = (3, 200)
@@ -38,14 +38,42 @@ _EXCHANGE_L2 = 2
 
 @dataclass
 class _Rounds:
-    """Readings as they come in, milliseconds by side."""
+    """Readings as they come in, milliseconds by side, and what the checks between them saw."""
 
-    stream: dict[str, list[float]]
-    gap: dict[str, list[float]]
-    settle: bool
+    reference: Reference
+    run: CandidateRun
     core: OneCore
-    checked: int = 0
-    mismatch: str = ""
+    sides: list[str]
+    settle: bool
+    stream: dict[str, list[float]] = field(default_factory=dict)
+    gap: dict[str, list[float]] = field(default_factory=dict)
+    launches: list[int] = field(default_factory=list)
+    checks: list[CheckFact] = field(default_factory=list)
+
+    def play(self, seed: int) -> None:
+        """One call of every side in random order, on the values of `seed`, which nobody knew before."""
+        self.core.renew()
+        for side in _SOURCE.sample(self.sides, len(self.sides)):
+            if side == "candidate":
+                reading = self.run.ask("time", seed=seed, settle=self.settle)
+            else:
+                reading = self.reference.ask("time", side=side, seed=seed, settle=self.settle)
+            stream = float(reading["stream_ms"])
+            self.stream.setdefault(side, []).append(stream)
+            self.gap.setdefault(side, []).append(float(reading["device_ms"]) - stream)
+
+    def count_launches(self) -> None:
+        """A call like the others whose launches are counted and whose time is not taken."""
+        self.launches.append(self.run.ask("time", seed=_seed(), settle=self.settle, counted=True)["launches"])
+
+    def check(self, seed: int) -> None:
+        """Compare the output of the round that was just played, and look at the process."""
+        self.checks.append(check_timed(self.reference, self.run, seed))
+
+    def forget_readings(self) -> None:
+        """What was played so far was for warming up."""
+        self.stream.clear()
+        self.gap.clear()
 
 
 def time_run(
@@ -62,22 +90,14 @@ def time_run(
     """
     prepared = reference.ask("prepare_timing")
     run.ask("prepare_timing")
-    sides = ["eager", "candidate"] + ["compile"] * compiled
-    rounds = _Rounds({side: [] for side in sides}, {side: [] for side in sides}, settle, core)
-    source = random.SystemRandom()
+    rounds = _Rounds(reference, run, core, ["eager", "candidate"] + ["compile"] * compiled, settle)
     for _ in range(WARMUP_ROUNDS):
-        _one_round(reference, run, sides, source, rounds, keep=False)
-    checked = set(source.sample(range(limits.min_trials), min(TIMED_CHECKS, limits.min_trials)))
-    started = time.monotonic()
-    for index in range(limits.max_trials):
-        if index >= limits.min_trials and time.monotonic() - started > limits.timing_budget_s:
-            break
-        factor, seed = _one_round(reference, run, sides, source, rounds)
-        if index in checked:
-            _check(reference, run, factor, seed, rounds)
+        rounds.play(_seed())
+    rounds.forget_readings()
+    _play_all(rounds, limits)
     gap = median_of(rounds.gap["eager"])
     longest = _longest_gap(gap, settle)
-    times = {side: less_measuring(rounds.stream[side], rounds.gap[side], longest) for side in sides}
+    times = {side: less_measuring(rounds.stream[side], rounds.gap[side], longest) for side in rounds.sides}
     outside = _outside_clock(run, median_of(times["candidate"]), core)
     return TimingFact(
         eager_ms=times["eager"],
@@ -87,11 +107,33 @@ def time_run(
         gap_ms=gap,
         outside_ms=outside,
         output_floor_ms=_output_floor(prepared["output_bytes"], machine),
-        checked_rounds=rounds.checked,
-        mismatch=rounds.mismatch,
+        checks=rounds.checks,
+        launches=rounds.launches,
         pair_rounds=[len(times["candidate"])],
         on_one_core=core.is_held,
     )
+
+
+def _play_all(rounds: _Rounds, limits: Limits) -> None:
+    """All rounds that count. Which of them are checked, when launches are counted and when the weights change is drawn
+    here and told to nobody; most of the checks come after the weights have changed.
+    """
+    count = limits.min_trials
+    checked = sorted(_SOURCE.sample(range(count), min(TIMED_CHECKS, count)))
+    change_at = _SOURCE.randint(0, checked[len(checked) // 3])
+    counted = _SOURCE.sample(range(count), min(COUNTED_CALLS, count))
+    started = time.monotonic()
+    for index in range(limits.max_trials):
+        if index >= count and time.monotonic() - started > limits.timing_budget_s:
+            break
+        if index == change_at:
+            change_weights(rounds.reference, rounds.run)
+        seed = _seed()
+        rounds.play(seed)
+        if index in checked:
+            rounds.check(seed)
+        if index in counted:
+            rounds.count_launches()
 
 
 def time_alone(reference: Reference, timing: TimingFact, settle: bool, core: OneCore) -> TimingFact:
@@ -112,52 +154,36 @@ def time_alone(reference: Reference, timing: TimingFact, settle: bool, core: One
 def _eager_alone(reference: Reference, settle: bool, core: OneCore, hold_ms: float) -> float:
     """Eager's median in milliseconds, on the inputs of the rounds before."""
     readings = []
-    for index in range(WARMUP_ROUNDS + ALONE_ROUNDS):
+    for _ in range(WARMUP_ROUNDS + ALONE_ROUNDS):
         core.renew()
-        factor, seed = _drawn()
-        reading = reference.ask("time", side="eager", factor=factor, seed=seed, settle=settle, hold_ms=hold_ms)
-        if index >= WARMUP_ROUNDS:
-            readings.append(float(reading["stream_ms"]))
-    return median_of(readings)
+        reading = reference.ask("time", side="eager", seed=_seed(), settle=settle, hold_ms=hold_ms)
+        readings.append(float(reading["stream_ms"]))
+    return median_of(readings[WARMUP_ROUNDS:])
 
 
-def _drawn() -> tuple[float, int]:
-    """A factor and a seed that nobody knew before."""
-    return random.SystemRandom().uniform(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH), secrets.randbits(48)
+def _seed() -> int:
+    """Of values that nobody knew before."""
+    return secrets.randbits(48)
 
 
 def rehearse(reference: Reference, run: CandidateRun) -> TimingFact:
     """The rounds of timing without a clock, for the CPU: some outputs are compared, the last one always."""
     reference.ask("prepare_timing")
     run.ask("prepare_timing")
-    source = random.SystemRandom()
-    rounds = _Rounds({}, {}, settle=False, core=OneCore([]))
+    checks: list[CheckFact] = []
+    launches: list[int] = []
+    change_at = _SOURCE.randint(1, 3)
     started, count, is_last = time.monotonic(), 0, False
-    while not (is_last or rounds.mismatch):
+    while not (is_last or any(check.found for check in checks)):
         count += 1
-        is_last = count == MIN_TRIALS or time.monotonic() - started > REHEARSAL_BUDGET_S
-        factor, seed = _drawn()
-        run.ask("burst", factor=factor, seed=seed, count=1)
-        if is_last or source.random() < TIMED_CHECKS / MIN_TRIALS:
-            _check(reference, run, factor, seed, rounds)
-    return TimingFact(checked_rounds=rounds.checked, mismatch=rounds.mismatch)
-
-
-def _one_round(
-    reference: Reference, run: CandidateRun, sides: list[str], source: random.Random, rounds: _Rounds, keep: bool = True
-) -> tuple[float, int]:
-    """One call of every side in random order. The factor and the seed are drawn now and known to nobody before."""
-    factor, seed = _drawn()
-    rounds.core.renew()
-    for side in source.sample(sides, len(sides)):
-        if side == "candidate":
-            reading = run.ask("time", factor=factor, seed=seed, settle=rounds.settle)
-        else:
-            reading = reference.ask("time", side=side, factor=factor, seed=seed, settle=rounds.settle)
-        if keep:
-            rounds.stream[side].append(float(reading["stream_ms"]))
-            rounds.gap[side].append(float(reading["device_ms"]) - float(reading["stream_ms"]))
-    return factor, seed
+        is_last = count >= MIN_TRIALS or (count > change_at and time.monotonic() - started > REHEARSAL_BUDGET_S)
+        if count == change_at:
+            change_weights(reference, run)
+        seed = _seed()
+        launches.append(run.ask("rehearse", seed=seed)["launches"])
+        if is_last or _SOURCE.random() < TIMED_CHECKS / MIN_TRIALS:
+            checks.append(check_timed(reference, run, seed))
+    return TimingFact(checks=checks, launches=launches)
 
 
 def _longest_gap(eager_gap: float, settle: bool) -> float:
@@ -168,30 +194,23 @@ def _longest_gap(eager_gap: float, settle: bool) -> float:
     return max(eager_gap * (1.0 if settle else GAP_FACTOR), GAP_FLOOR_MS)
 
 
-def _check(reference: Reference, run: CandidateRun, factor: float, seed: int, rounds: _Rounds) -> None:
-    """Compare the output of the round that was just timed."""
-    output = run.ask("describe")
-    reference.ask("expect_timed", factor=factor, seed=seed)
-    rounds.mismatch = rounds.mismatch or compare_output(reference, run, output)["mismatch"]
-    rounds.checked += 1
-
-
 def _outside_clock(run: CandidateRun, claimed_ms: float, core: OneCore) -> float:
-    """Milliseconds per call by the judge's own clock: the best of a few bursts, less what a burst of none takes."""
+    """Milliseconds per call by the judge's own clock: the best of a few bursts, each call on values of its own, less
+    what a burst takes that only makes the values.
+    """
     low, high = _BURST_CALLS
     count = max(low, min(high, int(_BURST_MS / max(claimed_ms, 1e-3))))
     empty, full = [], []
     for _ in range(_BURSTS):
         core.renew()
-        factor, seed = _drawn()
-        empty.append(_wall_ms(run, factor, seed, 0))
-        full.append(_wall_ms(run, factor, seed, count))
+        empty.append(_wall_ms(run, count, idle=True))
+        full.append(_wall_ms(run, count, idle=False))
     return max((min(full) - min(empty)) / count, 0.0)
 
 
-def _wall_ms(run: CandidateRun, factor: float, seed: int, count: int) -> float:
-    started = time.perf_counter()
-    run.ask("burst", factor=factor, seed=seed, count=count)
+def _wall_ms(run: CandidateRun, count: int, idle: bool) -> float:
+    seed, started = _seed(), time.perf_counter()
+    run.ask("burst", seed=seed, count=count, idle=idle)
     return (time.perf_counter() - started) * 1000
 
 

@@ -1,7 +1,11 @@
 """New weights and inputs for the correctness cases, from seeds that only the reference's process knows."""
 
+from typing import Any
+
 import torch
 
+from app.verification.exchange import UnsupportedValue, to_tree
+from app.verification.problem import LoadedProblem, ProblemFault
 from app.verification.protocol import MODULATION_HIGH, MODULATION_LOW, WEIGHT_NOISE, ZERO_WEIGHT_NOISE
 
 _NORM_LAYERS = (
@@ -9,6 +13,26 @@ _NORM_LAYERS = (
     torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d, torch.nn.InstanceNorm3d,
 )  # fmt: skip
 _CHANGE_TRIES = 4
+
+
+def draw_inputs(problem: LoadedProblem, device: torch.device, seed: int) -> tuple[Any, list[torch.Tensor]]:
+    """The problem's own inputs under a seed: a tree and its tensors on the device. Raises ProblemFault.
+
+    Drawn straight on the device where the problem's code allows it, else on the CPU and moved.
+    """
+    torch.manual_seed(seed)
+    try:
+        with torch.device(device):
+            values = problem.inputs()
+    except (RuntimeError, TypeError):
+        torch.manual_seed(seed)
+        values = problem.inputs()
+    tensors: list[torch.Tensor] = []
+    try:
+        tree = to_tree(list(values), tensors)
+    except UnsupportedValue as fault:
+        raise ProblemFault(f"an input is {fault}") from fault
+    return tree, [tensor.to(device) for tensor in tensors]
 
 
 def randomise_weights(model: torch.nn.Module, seed: int) -> None:

@@ -37,7 +37,7 @@ _MEMORY_WORDS = ("can't allocate memory", "CUDA out of memory", "Cannot allocate
 
 def verdict_of(facts: Facts) -> Verdict:
     """The verdict; the first rule that applies decides, from the evaluator's own faults to the speed."""
-    for rule in (_infrastructure, _static, _ending, _tampering, _cases, _degenerate, _launch, _clocks, _timed_outputs):
+    for rule in _RULES:
         verdict = rule(facts)
         if verdict is not None:
             return verdict
@@ -80,13 +80,14 @@ def flags_of(facts: Facts) -> list[str]:
     flags += [f"patched:{name}" for name in facts.patched]
     flags += [f"switch:{name}" for name in facts.switches]
     flags += [f"environment:{name}" for name in facts.environment]
+    flags += [f"while_timed:{name}" for name in sorted(_seen_while_timed(facts))]
     flags += ["other_streams"] * bool(facts.launch and facts.launch.streams > 1)
     flags += ["threads_left"] * bool(facts.threads) + ["processes_left"] * bool(facts.processes_left)
     if facts.end is not None and facts.end.kind in ("flooded", "garbled", "too_many_processes"):
         flags.append(facts.end.kind)
     if facts.timing is not None:
         flags += _clock_flags(facts.timing, facts.launch)
-        figures = figures_of(facts) if not facts.timing.mismatch else None
+        figures = figures_of(facts) if not facts.timing.has_wrong_output else None
         flags += ["excessive_speedup"] * bool(figures and figures.speedup > SCORE_CAP)
         flags += ["launch_bound"] * is_launch_bound(facts)
     return flags
@@ -94,7 +95,7 @@ def flags_of(facts: Facts) -> list[str]:
 
 def is_launch_bound(facts: Facts) -> bool:
     """Whether the device waited for the host during much of the time: the ratio then depends on the host's speed."""
-    if facts.launch is None or facts.timing is None or facts.timing.mismatch or not facts.timing.candidate_ms:
+    if facts.launch is None or facts.timing is None or facts.timing.has_wrong_output or not facts.timing.candidate_ms:
         return False
     share = facts.launch.total_us / 1000 / statistics.median(facts.timing.candidate_ms)
     return 0 < share < LAUNCH_BOUND_SHARE
@@ -141,7 +142,15 @@ def _ending(facts: Facts) -> Verdict | None:
 
 def _tampering(facts: Facts) -> Verdict | None:
     tampered = facts.patched or facts.switches or facts.environment or facts.threads or facts.processes_left
-    return Verdict.SUSPICIOUS if tampered else None
+    return Verdict.SUSPICIOUS if tampered or _seen_while_timed(facts) else None
+
+
+def _seen_while_timed(facts: Facts) -> set[str]:
+    """What the looks between the rounds found changed, or at work, in the candidate's process."""
+    found = set()
+    for check in facts.timing.checks if facts.timing is not None else []:
+        found |= {*check.tampered, *["threads"] * bool(check.threads), *["processes"] * bool(check.processes)}
+    return found
 
 
 def _cases(facts: Facts) -> Verdict | None:
@@ -167,13 +176,14 @@ def _launch(facts: Facts) -> Verdict | None:
     launch = facts.launch
     if launch is None or not facts.requires_kernel:
         return None
-    if not facts.declared_kernels and not launch.launches:
+    if not launch.launches:
+        # Operators of a compiled extension stand among the launches although their calls cannot be counted.
         return Verdict.NO_CUSTOM_KERNEL
-    if launch.knocked_out_matches:
+    if launch.knocked_out_matches or launch.repeats_reference:
         return Verdict.DECOY
     if facts.on_gpu and not launch.marker_seen:
         return Verdict.PROFILER_FAULT
-    if (launch.own_us <= 0) if facts.on_gpu else not launch.launches:
+    if (launch.own_us <= 0) if facts.on_gpu else not launch.last_launches:
         return Verdict.NO_CUSTOM_KERNEL
     return None
 
@@ -184,7 +194,27 @@ def _clocks(facts: Facts) -> Verdict | None:
 
 def _timed_outputs(facts: Facts) -> Verdict | None:
     """A kernel that was right in every case and wrong while it was timed gave a result of another round."""
-    return Verdict.STALE_OUTPUT if facts.timing is not None and facts.timing.mismatch else None
+    for check in facts.timing.checks if facts.timing is not None else []:
+        if check.mismatch:
+            return Verdict.STALE_OUTPUT
+        if check.mutated:
+            return Verdict.MUTATED_INPUT
+        if check.alias:
+            return Verdict.ALIASED_OUTPUT
+    return None
+
+
+def _timed_launches(facts: Facts) -> Verdict | None:
+    """Whoever launched in the last case, and not in every counted call among the timed ones, was timed without."""
+    if facts.launch is None or facts.timing is None or not facts.launch.last_launches:
+        return None
+    return Verdict.NO_CUSTOM_KERNEL if 0 in facts.timing.launches else None
+
+
+_RULES = (
+    _infrastructure, _static, _ending, _tampering, _cases, _degenerate, _launch, _clocks, _timed_outputs,
+    _timed_launches,
+)  # fmt: skip
 
 
 def _clock_flags(timing: TimingFact, launch: LaunchFact | None) -> list[str]:

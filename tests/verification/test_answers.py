@@ -19,7 +19,7 @@ RUN = {**OUTPUT, "mutated": False, "alias": "", "launches": {"mine": 1}}
 
 def test_real_answers_are_well_formed() -> None:
     assert is_well_formed("run", RUN)
-    assert is_well_formed("time", {"stream_ms": 0.1, "device_ms": 0.2})
+    assert is_well_formed("time", {"stream_ms": 0.1, "device_ms": 0.2, "launches": 0})
     assert is_well_formed("run_knocked_out", {"failed": True, "held_back": 1})
     assert is_well_formed("run_knocked_out", {"failed": False, "held_back": 1, **OUTPUT})
     assert is_well_formed("take", {"taken": 16})

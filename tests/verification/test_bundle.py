@@ -25,7 +25,7 @@ from app.store import corpus, facts, items
 from app.store.database import Database
 from app.verification import Figures, RunRecord
 from app.verification.bundle import MANIFEST, RESULTS, open_bundle, read_manifest, sealed
-from app.verification.facts import CaseFact, Facts, LaunchFact, TimingFact
+from app.verification.facts import CaseFact, CheckFact, Facts, LaunchFact, TimingFact
 from app.verification.rejudge import contradiction, facts_of
 from app.verification.verdict import figures_of
 from app.vocabulary import Verdict
@@ -274,7 +274,7 @@ def test_the_commands_do_the_same(starter_settings: Settings, bundle: Path, tmp_
 
 def timed_record() -> RunRecord:
     """A record as a GPU gives one."""
-    timing = TimingFact([2.0, 2.1, 1.9], [], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], 0.0, 1.0, 0.0, 3)
+    timing = TimingFact([2.0, 2.1, 1.9], [], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], 0.0, 1.0, 0.0, [CheckFact()])
     launch = LaunchFact(True, 900.0, 1000.0, {"k": 900.0}, {"k": 1}, 1, False)
     cases = [CaseFact("initial weights", worst=0.5)]
     evidence = Facts(declared_kernels=["k"], cases=cases, launch=launch, timing=timing, on_gpu=True)

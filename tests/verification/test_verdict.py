@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import InvalidInput
-from app.verification.facts import CaseFact, Facts, LaunchFact, PhaseEnd, TimingFact
+from app.verification.facts import CaseFact, CheckFact, Facts, LaunchFact, PhaseEnd, TimingFact
 from app.verification.findings import Findings
 from app.verification.record import Figures, RunRecord
 from app.verification.verdict import figures_of, flags_of, verdict_of
@@ -18,7 +18,10 @@ from app.verification.watch import Watch
 from app.vocabulary import Verdict
 
 RIGHT = CaseFact("initial weights")
-OWN = LaunchFact(marker_seen=True, own_us=900.0, total_us=1000.0, kernels={"mine": 900.0}, streams=1)
+OWN = LaunchFact(
+    marker_seen=True, own_us=900.0, total_us=1000.0, kernels={"mine": 900.0}, launches={"mine": 1}, streams=1,
+    last_launches=1,
+)  # fmt: skip
 
 
 def timing(eager: float = 2.0, candidate: float = 1.0, **values: Any) -> TimingFact:
@@ -76,14 +79,27 @@ def case(**values: Any) -> list[CaseFact]:
         (good(cases=case(alias="previous output")), Verdict.ALIASED_OUTPUT),
         (good(cases=case(repeat_mismatch="value")), Verdict.NONDETERMINISTIC),
         (good(degenerate=True), Verdict.DEGENERATE_PROBLEM),
-        (good(launch=LaunchFact()), Verdict.PROFILER_FAULT),
+        (good(launch=LaunchFact()), Verdict.NO_CUSTOM_KERNEL),
+        (good(launch=LaunchFact(repeats_reference=True)), Verdict.NO_CUSTOM_KERNEL),
+        (good(launch=LaunchFact(launches={"mine": 1})), Verdict.PROFILER_FAULT),
+        (good(launch=LaunchFact(launches={"mine": 1}, repeats_reference=True)), Verdict.DECOY),
         (good(launch=dataclasses.replace(OWN, own_us=0.0)), Verdict.NO_CUSTOM_KERNEL),
         (good(launch=dataclasses.replace(OWN, knocked_out_matches=True)), Verdict.DECOY),
-        (good(declared_kernels=[]), Verdict.NO_CUSTOM_KERNEL),
+        (good(launch=dataclasses.replace(OWN, launches={})), Verdict.NO_CUSTOM_KERNEL),
         (good(timing=timing(outside_ms=3.0)), Verdict.SUSPICIOUS),
         (good(timing=timing(candidate_gap_ms=[0.9] * 40)), Verdict.SUSPICIOUS),
         (good(timing=timing(output_floor_ms=5.0)), Verdict.SUSPICIOUS),
-        (good(timing=timing(mismatch="value")), Verdict.STALE_OUTPUT),
+        (good(timing=timing(checks=[CheckFact(), CheckFact(mismatch="value")])), Verdict.STALE_OUTPUT),
+        (good(timing=timing(checks=[CheckFact(mutated=True)])), Verdict.MUTATED_INPUT),
+        (good(timing=timing(checks=[CheckFact(alias="previous output")])), Verdict.ALIASED_OUTPUT),
+        (good(timing=timing(checks=[CheckFact(tampered=["torch.equal"]), CheckFact()])), Verdict.SUSPICIOUS),
+        (good(timing=timing(checks=[CheckFact(threads=1)])), Verdict.SUSPICIOUS),
+        (good(timing=timing(checks=[CheckFact(processes=1)])), Verdict.SUSPICIOUS),
+        (good(timing=timing(launches=[1, 2, 1])), Verdict.VERIFIED),
+        (good(timing=timing(launches=[1, 1, 0])), Verdict.NO_CUSTOM_KERNEL),
+        (good(timing=timing(launches=[0, 0, 0])), Verdict.NO_CUSTOM_KERNEL),
+        (good(launch=dataclasses.replace(OWN, last_launches=0), timing=timing(launches=[0, 0, 0])), Verdict.VERIFIED),
+        (good(launch=dataclasses.replace(OWN, repeats_reference=True)), Verdict.DECOY),
     ],
 )  # fmt: skip
 def test_facts_lead_to_one_verdict(facts: Facts, verdict: Verdict) -> None:

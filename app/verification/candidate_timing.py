@@ -1,0 +1,105 @@
+"""The rounds of timing in the candidate's process. Public methods but `prepare` and `forget` are requests."""
+
+import contextlib
+from typing import Any
+
+import torch
+
+from app.verification.exchange import from_tree
+from app.verification.launches import Launches
+from app.verification.snapshot import Snapshot, overlaps, storage_of
+from app.verification.stopwatch import Stopwatch
+from app.verification.timed_inputs import TimedInputs, change_weights
+
+_BURST_STRIDE = 1_000_003
+"""Between the seeds of the calls of a burst."""
+
+
+class CandidateTiming:
+    """Calls on the addresses that the correctness cases used, on values that no call saw before."""
+
+    def __init__(self, stopwatch: Stopwatch | None, launches: Launches) -> None:
+        self._stopwatch = stopwatch
+        self._launches = launches
+        self.snapshot = Snapshot(stopwatch)
+        self._timed: TimedInputs | None = None
+        self.forget()
+
+    def prepare(self, model: torch.nn.Module, tree: Any, inputs: list[torch.Tensor]) -> None:
+        """Take over model and inputs; when it is asked again, the values that the inputs had the first time stay."""
+        self._model, self._tree = model, tree
+        self._timed = self._timed or TimedInputs([tensor.clone() for tensor in inputs], inputs)
+
+    def forget(self) -> None:
+        """The inputs have other values from now on."""
+        self._timed = None
+        self._seed = 0
+        self._last: list[torch.Tensor] = []
+        self._held: list[torch.Tensor] = []
+        self._alias = ""
+
+    def change_weights(self, names: list[str], factor: float) -> dict[str, Any]:
+        """Other weights at the same addresses, once while the run is timed."""
+        change_weights(self._model, names, factor)
+        return {}
+
+    def time(self, seed: int, settle: bool, counted: bool = False) -> dict[str, Any]:
+        """One timed call on the inputs of `seed`. Milliseconds; the number of launches, 0 unless `counted`."""
+        if self._stopwatch is None:
+            raise RuntimeError("no timing without a GPU")
+        arguments = self._arguments(seed)
+        with torch.no_grad(), self._launches.counting() if counted else contextlib.nullcontext():
+            reading, raw = self._stopwatch.read(lambda: self._model(*arguments), settle)
+        self._keep(raw)
+        launches = self._launches.counted.total() if counted else 0
+        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms, "launches": launches}
+
+    def rehearse(self, seed: int) -> dict[str, Any]:
+        """What a counted `time` does, without a clock."""
+        arguments = self._arguments(seed)
+        with torch.no_grad(), self._launches.counting():
+            raw = self._model(*arguments)
+        self._keep(raw)
+        return {"launches": self._launches.counted.total()}
+
+    def burst(self, seed: int, count: int, idle: bool) -> dict[str, Any]:
+        """`count` calls back to back, each on inputs of its own, for the judge to time from outside.
+
+        `idle` leaves out the calls.
+        """
+        for step in range(count):
+            arguments = self._arguments(seed + _BURST_STRIDE * step)
+            if not idle:
+                with torch.no_grad():
+                    self._model(*arguments)
+        if self._stopwatch is not None:
+            self._stopwatch.synchronize()
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """The last timed output as it was when the clock stopped; whether inputs or earlier outputs were written to.
+
+        The output stays alive for one more call, so that handing out its memory again is seen.
+        """
+        if self._timed is None:
+            raise RuntimeError("timing was not prepared")
+        self._held = self._last
+        return {
+            **self.snapshot.described(), "mutated": not self._timed.are_untouched(self._seed), "alias": self._alias
+        }  # fmt: skip
+
+    def _arguments(self, seed: int) -> Any:
+        if self._timed is None:
+            raise RuntimeError("timing was not prepared")
+        self._last = []
+        self._timed.refresh(seed)
+        self._seed = seed
+        torch.manual_seed(seed)
+        return from_tree(self._tree, self._timed.tensors)
+
+    def _keep(self, raw: Any) -> None:
+        self._last = self.snapshot.take(raw)
+        held = [storage_of(tensor) for tensor in self._held]
+        if any(overlaps(*storage_of(tensor), held) for tensor in self._last):
+            self._alias = "previous output"
+        self._held = []

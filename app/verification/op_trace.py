@@ -1,0 +1,41 @@
+"""Which operators of torch compute something in a call: who runs all of the reference's needs no kernel for it."""
+
+from collections import Counter
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+_MOVES = (
+    "alias", "arange", "as_strided", "clone", "contiguous", "copy", "detach", "empty", "expand", "fill", "full",
+    "lift_fresh", "new_", "ones", "reshape", "resize", "scalar_tensor", "set", "view", "zero", "_to_copy",
+)  # fmt: skip
+
+
+class OpTrace(TorchDispatchMode):
+    """Counts calls of operators, by name, shapes of tensors and values of other arguments; views, copies and
+    allocations do not count.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.counted: Counter[str] = Counter()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run the operator and count it."""
+        result = func(*args, **(kwargs or {}))
+        name = str(func.overloadpacket.__name__).rstrip("_")
+        if func.namespace == "aten" and not func.is_view and not name.startswith(_MOVES):
+            words = [_word(value) for value in (*args, *(kwargs or {}).values())]
+            self.counted[f"{name}({', '.join(words)})"] += 1
+        return result
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return str(list(value.shape))
+    return f"({', '.join(map(_word, value))})" if isinstance(value, list | tuple) else str(value)
+
+
+# torch wraps the method so that its first call imports torch._dynamo, which takes seconds and serves nothing here.
+setattr(OpTrace, "__torch_dispatch__", getattr(OpTrace.__torch_dispatch__, "__wrapped__", OpTrace.__torch_dispatch__))  # noqa: B010

@@ -1,0 +1,35 @@
+"""Looks at a candidate between the rounds of timing, at moments that are told to nobody."""
+
+import random
+
+from app.verification.candidate import CandidateRun
+from app.verification.correctness import compare_output
+from app.verification.facts import CheckFact
+from app.verification.protocol import WEIGHT_FACTOR_HIGH, WEIGHT_FACTOR_LOW
+from app.verification.reference import Reference
+
+
+def check_timed(reference: Reference, run: CandidateRun, seed: int) -> CheckFact:
+    """Compare the output of the timed call on the values of `seed`, as it was when the clock stopped; what it wrote to;
+    what is changed in its process now. Raises CandidateFault and ReferenceFault.
+    """
+    output = run.ask("describe")
+    expected = reference.ask("expect_timed", seed=seed)
+    mismatch = compare_output(reference, run, output)["mismatch"]
+    changes = run.ask("changes")
+    return CheckFact(
+        mismatch=mismatch,
+        mutated=output["mutated"] and not expected["mutates"],
+        alias="" if expected["aliases"] else output["alias"],
+        tampered=[*changes["patched"], *changes["switches"], *changes["environment"]],
+        threads=changes["threads"],
+        processes=run.child.processes_below(),
+    )
+
+
+def change_weights(reference: Reference, run: CandidateRun) -> None:
+    """Change the weights of both sides alike. Raises CandidateFault and ReferenceFault."""
+    factor = random.SystemRandom().uniform(WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH)
+    names = reference.loaded["parameters"]
+    reference.ask("change_weights", names=names, factor=factor)
+    run.ask("change_weights", names=names, factor=factor)

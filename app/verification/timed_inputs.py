@@ -1,0 +1,68 @@
+"""What changes while a run is timed: inputs in every round, the weights once. The same bits in both processes."""
+
+import torch
+
+from app.verification.protocol import TIMING_FACTOR_HIGH, TIMING_FACTOR_LOW
+
+_LEFT_ALONE = 8
+"""One in so many elements at either end of a weight keeps its value when the weights change."""
+
+_STATE = torch.nn.Module.state_dict
+_LOAD = torch.nn.Module.load_state_dict
+
+
+class TimedInputs:
+    """Writes base * random into float `tensors`, element by element; others get their base.
+
+    One factor for a whole tensor would not do: the result of a homogeneous function could be scaled, not computed.
+    """
+
+    def __init__(self, base: list[torch.Tensor], tensors: list[torch.Tensor]) -> None:
+        self._base = base
+        self.tensors = tensors
+        self._generators = [torch.Generator(device=tensor.device) for tensor in tensors]
+
+    def refresh(self, seed: int) -> None:
+        """Write the values of `seed`; the same on devices of one kind with one version of torch."""
+        for index, tensor in enumerate(self.tensors):
+            self._write(index, seed, tensor)
+
+    def are_untouched(self, seed: int) -> bool:
+        """Whether the tensors still hold the values of `seed`, bit by bit."""
+        return all(
+            same_bytes(tensor, self._write(index, seed, torch.empty_like(tensor)))
+            for index, tensor in enumerate(self.tensors)
+        )
+
+    def _write(self, index: int, seed: int, into: torch.Tensor) -> torch.Tensor:
+        base, generator = self._base[index], self._generators[index]
+        with torch.no_grad():
+            if not into.is_floating_point():
+                return into.copy_(base)
+            generator.manual_seed(seed + index)
+            return into.uniform_(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH, generator=generator).mul_(base)
+
+
+def change_weights(model: torch.nn.Module, names: list[str], factor: float) -> None:
+    """Scale the interior of the named float weights, by load_state_dict: addresses and outer elements stay."""
+    state = {name: tensor.detach().clone() for name, tensor in _STATE(model).items()}
+    for name in names:
+        if state[name].is_floating_point():
+            state[name] = _scaled_interior(state[name].contiguous(), factor)
+    _LOAD(model, state, strict=True)
+
+
+def _scaled_interior(tensor: torch.Tensor, factor: float) -> torch.Tensor:
+    flat = tensor.view(-1)
+    margin = flat.numel() // _LEFT_ALONE
+    flat[margin : flat.numel() - margin].mul_(factor)
+    return tensor
+
+
+def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors of one shape and dtype hold the same bits."""
+    return torch.equal(_bytes_of(one), _bytes_of(other))
+
+
+def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
