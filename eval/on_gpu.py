@@ -1,6 +1,6 @@
 """Judges many kernels on a GPU host and keeps whole records; needs torch and triton only.
 
-    python -m eval.on_gpu OUT seeds --bundle FOLDER [--devices cuda:0,cuda:1] [--repeat 2]
+    python -m eval.on_gpu OUT seeds --bundle FOLDER [--devices cuda:0,cuda:1] [--repeat 2] [--without-compile]
     python -m eval.on_gpu OUT own | gallery | controls | crashes
 
 FOLDER/bundle.json is a list of {problem, candidate, claimed?}, paths in the folder. Every step writes OUT/<label>.json;
@@ -11,6 +11,7 @@ import argparse
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +37,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--bundle", type=Path, help="folder of the step `seeds`")
     parser.add_argument("--devices", default="cuda:0", help="comma-separated")
     parser.add_argument("--repeat", type=int, default=1, help="how often each run is made")
+    parser.add_argument("--without-compile", action="store_true", help="leave torch.compile out of the comparison")
     parser.add_argument("--label", help="name of the result; the step's own where it is left out")
     options = parser.parse_args(arguments)
     if options.step == "seeds" and options.bundle is None:
         parser.error("the step `seeds` needs --bundle")
     devices = options.devices.split(",")
     label = options.label or options.step
-    alone = options.step in ("controls", "crashes")
     jobs = _jobs(options.step, options.bundle) * options.repeat
+    if options.without_compile:
+        jobs = [replace(job, limits=_UNCOMPARED) for job in jobs]
     started = time.monotonic()
-    records = verify_many(jobs, devices, workers=1 if alone else None, on_record=_tell)
+    records = verify_many(jobs, devices, workers=1 if options.step == "crashes" else None, on_record=_tell)
     seconds = time.monotonic() - started
     content: dict[str, Any] = {"step": options.step, "devices": devices, "seconds": round(seconds, 1)}
     content["repeat"] = options.repeat

@@ -1,8 +1,10 @@
 """Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
 
-    python -m eval.verification RAW_FOLDER     # seeds-1.json, seeds-2.json, ..., own, gallery, controls, crashes
+    python -m eval.verification RAW_FOLDER [--add]
+        # seeds-1.json, seeds-2.json, ..., repeated.json, own, gallery, controls, crashes
 
-Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused.
+Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused. Results
+whose raw file is missing stay as they are committed; `--add` puts the seeds' batches behind the committed ones.
 """
 
 import argparse
@@ -16,7 +18,14 @@ from eval.provenance import RESULTS, ROOT
 from eval.verification_page import page
 
 FOLDER = RESULTS / "verification"
-STEPS = ("own", "gallery", "controls", "crashes")
+_RESULT_OF = {
+    "own": "own-kernels-h200",
+    "repeated": "repeated-h200",
+    "gallery": "gallery-h200",
+    "controls": "controls-h200",
+    "crashes": "crashes-h200",
+}
+STEPS = tuple(_RESULT_OF)
 _GALLERY = ROOT / "tests" / "verification" / "gallery" / "manifest.json"
 _FINGERPRINT = ("gpu", "driver", "cuda", "torch", "triton", "python", "sandbox", "evaluator", "switches")
 _DIGITS = 4
@@ -26,24 +35,41 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit status 1 when a raw file is not of one evaluator."""
     parser = argparse.ArgumentParser(prog="python -m eval.verification", description=__doc__)
     parser.add_argument("raw", type=Path)
+    parser.add_argument("--add", action="store_true", help="keep the committed batches of the seeds")
     options = parser.parse_args(arguments)
-    raw = {step: _read(options.raw / f"{step}.json") for step in STEPS}
-    seeds = [_read(path) for path in sorted(options.raw.glob("seeds-*.json"))]
-    results = {
-        "seed-kernels-h200": {"batches": [_batch(part) for part in seeds]},
-        "own-kernels-h200": {**_about(raw["own"]), "rows": [_row(record) for record in raw["own"]["records"]]},
-        "gallery-h200": {**_about(raw["gallery"]), "rows": _gallery(raw["gallery"]["records"])},
-        "controls-h200": {
-            **_about(raw["controls"]),
-            "rows": _controls(raw["controls"]["records"]),
-            "crashes_in_a_row": [_brief(record) for record in raw["crashes"]["records"]],
-        },
-    }
+    raw = {step: _read(path) for step in STEPS if (path := options.raw / f"{step}.json").exists()}
+    batches = [_batch(_read(path)) for path in sorted(options.raw.glob("seeds-*.json"))]
+    results = _committed()
+    if options.add or not batches:
+        batches = results["seed-kernels-h200"]["batches"] + batches
+    results["seed-kernels-h200"] = {"batches": batches}
+    results |= {_RESULT_OF[step]: _result(step, part) for step, part in raw.items()}
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, content in results.items():
         (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     (FOLDER / "h200.md").write_text(page(results), encoding="utf-8")
     return 0
+
+
+def _committed() -> dict[str, Any]:
+    """What is committed; a result that was never measured is left out."""
+    files = {name: FOLDER / f"{name}.json" for name in ("seed-kernels-h200", *_RESULT_OF.values())}
+    found = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.exists()}
+    return {"seed-kernels-h200": {"batches": []}, **found}
+
+
+def _result(step: str, part: dict[str, Any]) -> dict[str, Any]:
+    """The committed form of one raw file."""
+    rows = {"own": _rows, "repeated": _rows, "gallery": _gallery, "controls": _controls, "crashes": _briefs}
+    return {**_about(part), "rows": rows[step](part["records"])}
+
+
+def _rows(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [_row(record) for record in records]
+
+
+def _briefs(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [_brief(record) for record in records]
 
 
 def _read(path: Path) -> dict[str, Any]:

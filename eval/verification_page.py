@@ -10,13 +10,15 @@ _REST = ("vs compile", "own time", "trials", "candidate ms", "verdict")
 
 
 def page(results: dict[str, Any]) -> str:
-    """Markdown of the four result files."""
+    """Markdown of all result files."""
     return "\n".join(
         [
             *_head(results["gallery-h200"]["provenance"]),
             *_seeds(results["seed-kernels-h200"]["batches"]),
+            *_repeated(results["repeated-h200"]),
             *_own(results["own-kernels-h200"]),
             *_controls(results["controls-h200"]),
+            *_crashes(results["crashes-h200"]),
             *_gallery(results["gallery-h200"]),
             "",
         ]
@@ -126,6 +128,22 @@ def _table(*columns: str) -> list[str]:
     return [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
 
 
+def _repeated(part: dict[str, Any]) -> list[str]:
+    """Runs of the same kernels one after the other, for those whose ratio the host moves."""
+    ids = sorted({row["id"] for row in part["rows"]})
+    lines = ["## Launch-bound kernels, repeated", "", *_prose(f"{_where(part)}."), ""]
+    lines += _table("kernel", "speedups", "largest over smallest")
+    for name in ids:
+        values = [row["figures"]["speedup"] for row in part["rows"] if row["id"] == name]
+        lines.append(f"| {name} | {', '.join(map(_number, values))} | {max(values) / min(values):.3f} |")
+    return [*lines, ""]
+
+
+def _crashes(part: dict[str, Any]) -> list[str]:
+    told = ", ".join(f"{c['candidate']} `{c['verdict']}` ({c['seconds']:.1f} s)" for c in part["rows"])
+    return ["## Crashes in a row", "", *_prose(f"{told}; evaluator {part['provenance']['evaluator']}."), ""]
+
+
 def _own(part: dict[str, Any]) -> list[str]:
     lines = [
         "## Own kernels (full size)",
@@ -144,11 +162,10 @@ def _controls(part: dict[str, Any]) -> list[str]:
     rows = part["rows"]
     within = sum(row["ratio"] is not None and abs(row["ratio"] - 1) <= NOISE for row in rows)
     failed = sum(row["zeros"].startswith("incorrect") for row in rows)
-    crashes = ", ".join(f"{c['candidate']} `{c['verdict']}` ({c['seconds']:.1f} s)" for c in part["crashes_in_a_row"])
     lines = [
         "## Controls",
         "",
-        "A/A: the reference as candidate, eager against eager in another process, one run at a time on each GPU, "
+        "A/A: the reference as candidate, eager against eager in another process, "
         f"evaluator {part['provenance']['evaluator']}. Ratios within "
         f"1.00 +/- 0.02: {within} of {len(rows)}. Zeros failed on {failed} of {len(rows)}.",
         "",
@@ -158,7 +175,7 @@ def _controls(part: dict[str, Any]) -> list[str]:
         bounds = f"{_number(row['lo95'])} to {_number(row['hi95'])}"
         numbers = f"{_number(row['eager_ms'])} | {_number(row['ratio'])} | {bounds}"
         lines.append(f"| {row['problem']} | {numbers} | {row['reference']} | {row['zeros']} |")
-    return [*lines, "", f"In a row: {crashes}.", ""]
+    return [*lines, ""]
 
 
 def _gallery(part: dict[str, Any]) -> list[str]:
@@ -169,4 +186,5 @@ def _gallery(part: dict[str, Any]) -> list[str]:
         "",
         *_prose(f"{len(rows) - len(wrong)} of {len(rows)} fixtures got their verdict, in {_where(part)}."),
     ]
-    return lines + [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
+    lines += [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
+    return [*lines, "", *_prose(part["note"])] if part.get("note") else lines
