@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.admin import texts
+from app.admin.flags import meaning
 from app.admin.icons import icon
 from app.admin.links import finding_path, item_path, link
 
@@ -79,6 +80,7 @@ _environment.filters.update(
     code=texts.code,
     json=as_json,
     line=texts.line,
+    meaning=meaning,
     moment=moment,
     named=texts.named,
     number=number,
