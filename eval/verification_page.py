@@ -1,6 +1,7 @@
 """The page h200.md: tables of the results that eval/verification.py makes. Pure."""
 
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 NOISE = 0.02
@@ -13,13 +14,9 @@ def page(results: dict[str, Any]) -> str:
     """Markdown of all result files."""
     return "\n".join(
         [
-            *_head(results["gallery-h200"]["provenance"]),
+            *_head(results["seed-kernels-h200"]["batches"][-1]["provenance"]),
             *_seeds(results["seed-kernels-h200"]["batches"]),
-            *_repeated(results["repeated-h200"]),
-            *_own(results["own-kernels-h200"]),
-            *_controls(results["controls-h200"]),
-            *_crashes(results["crashes-h200"]),
-            *_gallery(results["gallery-h200"]),
+            *(line for name, part in _PARTS.items() if name in results for line in part(results[name])),
             "",
         ]
     )
@@ -134,7 +131,7 @@ def _repeated(part: dict[str, Any]) -> list[str]:
     lines = ["## Launch-bound kernels, repeated", "", *_prose(f"{_where(part)}."), ""]
     lines += _table("kernel", "speedups", "largest over smallest")
     for name in ids:
-        values = [row["figures"]["speedup"] for row in part["rows"] if row["id"] == name]
+        values = [row["figures"]["speedup"] for row in part["rows"] if row["id"] == name and row["figures"]]
         lines.append(f"| {name} | {', '.join(map(_number, values))} | {max(values) / min(values):.3f} |")
     return [*lines, ""]
 
@@ -188,3 +185,12 @@ def _gallery(part: dict[str, Any]) -> list[str]:
     ]
     lines += [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
     return [*lines, "", *_prose(part["note"])] if part.get("note") else lines
+
+
+_PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "repeated-h200": _repeated,
+    "own-kernels-h200": _own,
+    "controls-h200": _controls,
+    "crashes-h200": _crashes,
+    "gallery-h200": _gallery,
+}

@@ -1,16 +1,20 @@
 """Shapes of the untrusted answers of a candidate process: one of another shape is garbled, never a crash here."""
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 Check = Callable[[Any], bool]
 _MAX_ENTRIES = 4096
+_LARGEST = 1e30
+_MAX_DEPTH = 80
+_MAX_TREE = 1_000_000
 
 
 def _is_number(value: Any) -> bool:
     is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_real and math.isfinite(value) and value >= 0
+    return is_real and 0 <= value < _LARGEST and math.isfinite(value)
 
 
 def _is_count(value: Any) -> bool:
@@ -41,7 +45,22 @@ def _is_spec(value: Any) -> bool:
     return _list_of(_is_count)(shape) and _list_of(_is_count)(stride) and len(shape or []) == len(stride or [])
 
 
-_OUTPUT: dict[str, Check] = {"tree": _table_of(lambda _: True), "specs": _list_of(_is_spec), "size": _is_count}
+def _is_tree(value: Any) -> bool:
+    """A tree of an output: a table that is neither deep nor long, as it is sent on to the reference."""
+    return isinstance(value, dict) and _depth(value) <= _MAX_DEPTH and len(json.dumps(value)) <= _MAX_TREE
+
+
+def _depth(value: Any) -> int:
+    """Levels of nesting, found without recursion."""
+    deepest, level = 0, [value]
+    while level and deepest <= 2 * _MAX_DEPTH:
+        parts = [part for part in level if isinstance(part, dict | list)]
+        level = [inner for part in parts for inner in (part.values() if isinstance(part, dict) else part)]
+        deepest += bool(parts)
+    return deepest
+
+
+_OUTPUT: dict[str, Check] = {"tree": _is_tree, "specs": _list_of(_is_spec), "size": _is_count}
 _READING: dict[str, Check] = {"stream_ms": _is_number, "device_ms": _is_number, "launches": _is_count}
 _ANSWERS: dict[str, dict[str, Check]] = {
     "hello": {"device": _is_text, "triton": _is_flag, "shims": _list_of(_is_text)},

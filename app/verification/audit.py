@@ -24,7 +24,8 @@ _WATCHED_CLASSES: tuple[type, ...] = (
 )  # fmt: skip
 _WATCHED_PREFIX = "app.verification"
 _REPLACED_BY_TORCH = ("torch.manual_seed",)
-"""torch wraps it anew when its compiler is imported, which custom operators do; values show whoever else does."""
+"""torch wraps it anew when its compiler is imported, which custom operators do. The evaluator does not call it in the
+candidate's process while it times."""
 
 Space = dict[str, Any]
 

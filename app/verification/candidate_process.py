@@ -146,7 +146,7 @@ class CandidateProcess:
         with OpTrace() as trace:
             try:
                 self._forward(seed)
-            except (RuntimeError, TypeError, NotImplementedError):
+            except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
                 return {"operators": {}}
         return {"operators": dict(trace.counted.most_common(_MOST_OPERATORS))}
 

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from app.verification.exchange import from_tree
+from app.verification.generator_seeds import GeneratorSeeds
 from app.verification.launches import Launches
 from app.verification.snapshot import Snapshot, overlaps, storage_of
 from app.verification.stopwatch import Stopwatch
@@ -21,6 +22,7 @@ class CandidateTiming:
     def __init__(self, stopwatch: Stopwatch | None, launches: Launches) -> None:
         self._stopwatch = stopwatch
         self._launches = launches
+        self._seed_generators = GeneratorSeeds()
         self.snapshot = Snapshot(stopwatch)
         self._timed: TimedInputs | None = None
         self.forget()
@@ -47,17 +49,20 @@ class CandidateTiming:
         """One timed call on the inputs of `seed`. Milliseconds; the number of launches, 0 unless `counted`."""
         if self._stopwatch is None:
             raise RuntimeError("no timing without a GPU")
-        arguments = self._arguments(seed)
-        with torch.no_grad(), self._launches.counting() if counted else contextlib.nullcontext():
-            reading, raw = self._stopwatch.read(lambda: self._model(*arguments), settle)
+        stopwatch, model = self._stopwatch, self._model
+        with contextlib.ExitStack() as contexts:
+            self._enter(contexts, counted)
+            arguments = self._arguments(seed)
+            reading, raw = stopwatch.read(lambda: model(*arguments), settle)
         self._keep(raw)
         launches = self._launches.counted.total() if counted else 0
         return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms, "launches": launches}
 
     def rehearse(self, seed: int) -> dict[str, Any]:
         """What a counted `time` does, without a clock."""
-        arguments = self._arguments(seed)
-        with torch.no_grad(), self._launches.counting():
+        with contextlib.ExitStack() as contexts:
+            self._enter(contexts, counted=True)
+            arguments = self._arguments(seed)
             raw = self._model(*arguments)
         self._keep(raw)
         return {"launches": self._launches.counted.total()}
@@ -67,10 +72,11 @@ class CandidateTiming:
 
         `idle` leaves out the calls.
         """
-        for step in range(count):
-            arguments = self._arguments(seed + _BURST_STRIDE * step)
-            if not idle:
-                with torch.no_grad():
+        with contextlib.ExitStack() as contexts:
+            self._enter(contexts, counted=False)
+            for step in range(count):
+                arguments = self._arguments(seed + _BURST_STRIDE * step)
+                if not idle:
                     self._model(*arguments)
         if self._stopwatch is not None:
             self._stopwatch.synchronize()
@@ -88,14 +94,23 @@ class CandidateTiming:
             **self.snapshot.described(), "mutated": not self._timed.are_untouched(self._seed), "alias": self._alias
         }  # fmt: skip
 
+    def _enter(self, contexts: contextlib.ExitStack, counted: bool) -> None:
+        """All that surrounds a call, entered while the inputs still hold the values of the call before."""
+        contexts.enter_context(torch.no_grad())
+        if counted:
+            contexts.enter_context(self._launches.counting())
+
     def _arguments(self, seed: int) -> Any:
+        """The arguments with the values of `seed`, which are written last: whatever a candidate may have put in the
+        place of a function that runs here does not see them before the clock does.
+        """
         if self._timed is None:
             raise RuntimeError("timing was not prepared")
-        self._last = []
+        self._last, self._seed = [], seed
+        arguments = from_tree(self._tree, self._timed.tensors)
+        self._seed_generators(seed)
         self._timed.refresh(seed)
-        self._seed = seed
-        torch.manual_seed(seed)
-        return from_tree(self._tree, self._timed.tensors)
+        return arguments
 
     def _keep(self, raw: Any) -> None:
         self._last = self.snapshot.take(raw)

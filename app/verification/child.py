@@ -144,7 +144,9 @@ class Child:
             raise ChildFault("garbled", "an answer to no question")
         if "error" in record:
             error = record["error"]
-            raise ChildFault("error", str(error.get("text", ""))[:2000], str(error.get("type", "")))
+            if not isinstance(error, dict):
+                raise ChildFault("garbled", "an error without content")
+            raise ChildFault("error", str(error.get("text", ""))[:2000], str(error.get("type", ""))[:200])
         value = record.get("ok")
         if not isinstance(value, dict):
             raise ChildFault("garbled", "an answer without content")

@@ -50,10 +50,7 @@ class OneCore:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for pid, cores in self._before.items():
-            _place(pid, cores)
-        self._core = None
-        self._unlock()
+        self._release()
 
     def renew(self) -> None:
         """Before a round: stay on a core that is quick still, else move to one that is, or to the quickest there is."""
@@ -88,19 +85,32 @@ class OneCore:
         self._quickest = min(self._quickest, found)
         return found
 
+    def leave(self, pid: int) -> None:
+        """A process has ended: the others go on without it."""
+        self._pids = [other for other in self._pids if other != pid]
+        self._before.pop(pid, None)
+
     def _take(self, core: int) -> bool:
-        """Put the processes there, unless another timing holds the core."""
-        if core == self._core:
-            return True
-        lock = _locked(core)
+        """Put the processes there, all or none, unless another timing holds the core."""
+        lock = self._lock if core == self._core else _locked(core)
         if lock is None:
             return False
-        if not all(_place(pid, {core}) for pid in self._pids):
+        if all(_place(pid, {core}) for pid in self._pids):
+            if lock is not self._lock:
+                self._unlock()
+            self._core, self._lock = core, lock
+            return True
+        if lock is not self._lock:
             lock.close()
-            return False
+        self._release()
+        return False
+
+    def _release(self) -> None:
+        """Every process where it was before."""
+        for pid, cores in self._before.items():
+            _place(pid, cores)
+        self._core = None
         self._unlock()
-        self._core, self._lock = core, lock
-        return True
 
     def _unlock(self) -> None:
         if self._lock is not None:

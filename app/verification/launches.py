@@ -31,6 +31,7 @@ class Launches:
         """Whether an extension was loaded that has no functions: it registers operators, whose calls cannot be seen."""
         self._is_knocked_out = False
         self._leaves_ones = False
+        self._filled: list[tuple[torch.Tensor, torch.Tensor]] = []
         self._compiled_launch: tuple[type, Callable[..., Any], Callable[..., Any]] | None = None
 
     def install(self, interpreted: bool) -> None:
@@ -62,13 +63,20 @@ class Launches:
 
     @contextlib.contextmanager
     def knocked_out(self, leaving_ones: bool) -> Iterator[None]:
-        """Within it no kernel of the candidate has an effect; what it should have written holds NaN, or ones."""
+        """Within it no kernel of the candidate has an effect; what it should have written holds NaN, or ones.
+
+        Afterwards every tensor that was filled with ones holds what it held: masks of infinities are no garbage.
+        """
         self._is_knocked_out, self._leaves_ones = True, leaving_ones
         try:
             with self.counting():
                 yield
         finally:
             self._is_knocked_out = False
+            with torch.no_grad():
+                while self._filled:
+                    tensor, old = self._filled.pop()
+                    tensor.copy_(old)
 
     def _swap_launch(self, hooked: bool) -> None:
         if self._compiled_launch is not None:
@@ -79,8 +87,7 @@ class Launches:
         @functools.wraps(plain)
         def launch(this: Any, *args: Any, **kwargs: Any) -> Any:
             if self._is_knocked_out and self._leaves_ones:
-                for tensor in _tensors_in((args, kwargs)):
-                    fill_unwritten(tensor)
+                self._fill_unwritten(_tensors_in((args, kwargs)))
             result = None if self._is_knocked_out else plain(this, *args, **kwargs)
             self.counted[getattr(this.fn, "__name__", "kernel")] += 1
             return result
@@ -125,9 +132,17 @@ class Launches:
             for tensor, old in zip(touched, before, strict=True):
                 tensor.copy_(old)
         if self._leaves_ones:
-            for tensor in (*touched, *_tensors_in(result)):
-                fill_unwritten(tensor)
+            self._fill_unwritten([*touched, *_tensors_in(result)])
         return result
+
+    def _fill_unwritten(self, tensors: list[torch.Tensor]) -> None:
+        """Put ones where float tensors hold what poisoned memory holds, and keep what they held."""
+        with torch.no_grad():
+            for tensor in tensors:
+                unwritten = _unwritten(tensor)
+                if unwritten is not None and bool(unwritten.any()):
+                    self._filled.append((tensor, tensor.detach().clone()))
+                    tensor.masked_fill_(unwritten, 1.0)
 
 
 def _functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -146,11 +161,13 @@ def _tensors_in(value: Any) -> list[torch.Tensor]:
     return [tensor for part in parts for tensor in _tensors_in(part)]
 
 
-def fill_unwritten(tensor: torch.Tensor) -> None:
-    """Put ones where a float tensor still holds what poisoned memory holds."""
-    with torch.no_grad():
-        if tensor.is_floating_point():
-            tensor.masked_fill_(tensor.isnan() | (tensor.abs() > _ABSURD), 1.0)
+def _unwritten(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Where a float tensor may never have been written; None for other tensors."""
+    if not tensor.is_floating_point():
+        return None
+    if tensor.device.type == "cuda":
+        return tensor.isnan()
+    return tensor.isnan() | (tensor.isfinite() & (tensor.abs() > _ABSURD))
 
 
 def poison(tensor: torch.Tensor) -> None:

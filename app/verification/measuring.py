@@ -22,7 +22,7 @@ def measure(
     `end` looks at what the candidate changed and ends its process; eager is timed once more after it.
     """
     earlier = findings.facts.timing or TimingFact()
-    settle = _uses_other_streams(findings.facts.launch)
+    settle = False
     with OneCore([reference.child.program(), run.program]) as core:
 
         def timed(settle: bool) -> TimingFact:
@@ -31,11 +31,12 @@ def measure(
 
         timing = timed(settle)
         findings.timed("profile", lambda: _profile(findings, run, limits))
-        if not settle and _uses_other_streams(findings.facts.launch):
+        if _uses_other_streams(findings.facts.launch):
             settle, unsettled = True, timing
             timing = timed(settle)
             timing = replace(timing, checks=unsettled.checks + timing.checks)
         end()
+        core.leave(run.program)
         timing = time_alone(reference, timing, settle, core)
     timing = replace(timing, compile_note=earlier.compile_note)
     findings.note(timing=earlier.joined(timing) if earlier.candidate_ms else timing)

@@ -6,10 +6,12 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-_MOVES = (
-    "alias", "arange", "as_strided", "clone", "contiguous", "copy", "detach", "empty", "expand", "fill", "full",
-    "lift_fresh", "new_", "ones", "reshape", "resize", "scalar_tensor", "set", "view", "zero", "_to_copy",
-)  # fmt: skip
+_MOVES = frozenset({
+    "_reshape_alias", "_to_copy", "alias", "arange", "as_strided", "clone", "contiguous", "copy", "detach", "empty",
+    "empty_like", "empty_permuted", "empty_strided", "expand", "fill", "full", "full_like", "lift_fresh", "new_empty",
+    "new_empty_strided", "new_full", "new_ones", "new_zeros", "ones", "ones_like", "reshape", "resize",
+    "scalar_tensor", "set", "view", "zero", "zeros", "zeros_like",
+})  # fmt: skip
 
 
 class OpTrace(TorchDispatchMode):
@@ -25,7 +27,7 @@ class OpTrace(TorchDispatchMode):
         """Run the operator and count it."""
         result = func(*args, **(kwargs or {}))
         name = str(func.overloadpacket.__name__).rstrip("_")
-        if func.namespace == "aten" and not func.is_view and not name.startswith(_MOVES):
+        if func.namespace == "aten" and not func.is_view and name not in _MOVES:
             words = [_word(value) for value in (*args, *(kwargs or {}).values())]
             self.counted[f"{name}({', '.join(words)})"] += 1
         return result

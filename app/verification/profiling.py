@@ -32,14 +32,24 @@ class Profiler:
             call()
             self._stopwatch.synchronize()
         events = [event for event in profiler.kineto_results.events() if event.device_type().name == "CUDA"]
-        markers = {event.device_resource_id(): event.start_ns() for event in events if MARKER_KERNEL in event.name()}
-        marker = bool(markers)
+        seen = [event for event in events if MARKER_KERNEL in event.name()]
+        marker = min(seen, key=lambda event: int(event.start_ns()), default=None)
         kernels: dict[str, float] = {}
         for event in events:
-            is_flush = event.start_ns() < markers.get(event.device_resource_id(), 0)
-            if MARKER_KERNEL not in event.name() and not is_flush:
+            if marker is None or not _is_before(event, marker):
                 name = event.name()[:_NAME_LENGTH]
                 kernels[name] = kernels.get(name, 0.0) + event.duration_ns() / 1000
         streams = {event.device_resource_id() for event in events}
         longest = dict(sorted(kernels.items(), key=lambda item: -item[1])[:_MAX_NAMES])
-        return {"marker": marker, "kernels": longest, "total_us": float(sum(kernels.values())), "streams": len(streams)}
+        return {
+            "marker": marker is not None,
+            "kernels": longest,
+            "total_us": float(sum(kernels.values())),
+            "streams": len(streams),
+        }
+
+
+def _is_before(event: Any, marker: Any) -> bool:
+    """Whether an event is the marker itself, or the flush on its stream."""
+    on_its_stream = event.device_resource_id() == marker.device_resource_id()
+    return bool(on_its_stream and event.start_ns() <= marker.start_ns())

@@ -7,6 +7,11 @@ from app.verification.protocol import TIMING_FACTOR_HIGH, TIMING_FACTOR_LOW
 _LEFT_ALONE = 8
 """One in so many elements at either end of a weight keeps its value when the weights change."""
 
+_IS_FLOAT = torch.Tensor.is_floating_point
+_COPY = torch.Tensor.copy_
+_UNIFORM = torch.Tensor.uniform_
+_MULTIPLY = torch.Tensor.mul_
+_SEED = torch.Generator.manual_seed
 _STATE = torch.nn.Module.state_dict
 _LOAD = torch.nn.Module.load_state_dict
 
@@ -18,8 +23,8 @@ class TimedInputs:
     """
 
     def __init__(self, base: list[torch.Tensor], tensors: list[torch.Tensor]) -> None:
-        self._base = base
-        self.tensors = tensors
+        self._base = [tensor.detach() for tensor in base]
+        self.tensors = [tensor.detach() for tensor in tensors]
         self._generators = [torch.Generator(device=tensor.device) for tensor in tensors]
 
     def refresh(self, seed: int) -> None:
@@ -36,11 +41,10 @@ class TimedInputs:
 
     def _write(self, index: int, seed: int, into: torch.Tensor) -> torch.Tensor:
         base, generator = self._base[index], self._generators[index]
-        with torch.no_grad():
-            if not into.is_floating_point():
-                return into.copy_(base)
-            generator.manual_seed(seed + index)
-            return into.uniform_(TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH, generator=generator).mul_(base)
+        if not _IS_FLOAT(into):
+            return _COPY(into, base)
+        _SEED(generator, seed + index)
+        return _MULTIPLY(_UNIFORM(into, TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH, generator=generator), base)
 
 
 def change_weights(model: torch.nn.Module, names: list[str], factor: float) -> None:

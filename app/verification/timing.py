@@ -116,7 +116,8 @@ def time_run(
 
 def _play_all(rounds: _Rounds, limits: Limits) -> None:
     """All rounds that count. Which of them are checked, when launches are counted and when the weights change is drawn
-    here and told to nobody; most of the checks come after the weights have changed.
+    here and told to nobody; most of the checks come after the weights have changed. Rounds beyond the least number are
+    checked and counted as often as those before.
     """
     count = limits.min_trials
     checked = sorted(_SOURCE.sample(range(count), min(TIMED_CHECKS, count)))
@@ -130,10 +131,15 @@ def _play_all(rounds: _Rounds, limits: Limits) -> None:
             change_weights(rounds.reference, rounds.run)
         seed = _seed()
         rounds.play(seed)
-        if index in checked:
+        if index in checked or _is_drawn(index, count, TIMED_CHECKS):
             rounds.check(seed)
-        if index in counted:
+        if index in counted or _is_drawn(index, count, COUNTED_CALLS):
             rounds.count_launches()
+
+
+def _is_drawn(index: int, count: int, often: int) -> bool:
+    """Whether a round beyond the first `count` is one of those that are looked at, `often` in as many."""
+    return index >= count and _SOURCE.random() < often / count
 
 
 def time_alone(reference: Reference, timing: TimingFact, settle: bool, core: OneCore) -> TimingFact:

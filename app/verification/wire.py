@@ -8,6 +8,9 @@ from typing import Any
 MAX_FRAME = 16 * 2**20
 """Bytes in one record; a length above it is garbage, not a record."""
 
+_HALF_PAIR = b"\\ud"
+"""How half of a surrogate pair is written: no encoding takes it, so it is replaced before it can get into a record."""
+
 _MAGIC = b"KPB1"
 _HEAD = struct.Struct(">4sI")
 
@@ -63,7 +66,9 @@ class Wire:
         body, self._pending = self._pending[_HEAD.size : end], self._pending[end:]
         try:
             record = json.loads(body)
-        except ValueError as fault:
+            if _HALF_PAIR in body.lower():
+                record = json.loads(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError) as fault:
             raise GarbledRecord("no JSON") from fault
         if not isinstance(record, dict):
             raise GarbledRecord("no object")

@@ -46,3 +46,19 @@ def test_a_reading_that_is_no_time_is_garbled(reading: Any) -> None:
 @given(st.sampled_from(["run", "changes", "profile", "time", "hello", "run_knocked_out"]), JSON)
 def test_any_json_is_judged_without_a_crash(op: str, value: Any) -> None:
     assert is_well_formed(op, {"specs": value, "kernels": value, "patched": value, "failed": value}) is False
+
+
+@pytest.mark.parametrize("huge", [10**400, 1e300, float("inf"), float("nan"), -1, True])
+def test_a_number_that_is_no_reading_is_garbled_and_no_crash(huge: float) -> None:
+    assert not is_well_formed("time", {"stream_ms": huge, "device_ms": 0.2, "launches": 0})
+    kernels = {"marker": True, "kernels": {"k": huge}, "total_us": 1.0, "streams": 1}
+    assert not is_well_formed("profile", kernels)
+
+
+def test_a_tree_that_is_too_deep_or_too_long_is_garbled() -> None:
+    deep: dict[str, Any] = {"v": 1}
+    for _ in range(500):
+        deep = {"l": [deep]}
+    assert is_well_formed("describe", {**RUN, "tree": {"l": [{"t": 0}]}})
+    assert not is_well_formed("describe", {**RUN, "tree": deep})
+    assert not is_well_formed("describe", {**RUN, "tree": {"v": "é" * 1_000_000}})

@@ -106,3 +106,32 @@ def test_a_process_that_is_gone_already_is_no_fault() -> None:
     with OneCore([process.pid]) as core:
         core.renew()
         assert not core.is_held
+
+
+def test_a_process_that_has_ended_no_longer_keeps_the_other_from_moving(
+    sleepers: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow: set[int] = set()
+    make_slow(monkeypatch, slow)
+    with subprocess.Popen(["sleep", "60"]) as ended, OneCore([sleepers[0], ended.pid]) as core:
+        core.renew()
+        (before,) = os.sched_getaffinity(sleepers[0])
+        ended.kill()
+        ended.wait()
+        core.leave(ended.pid)
+        slow.add(before)
+        core.renew()
+        assert core.is_held
+        assert os.sched_getaffinity(sleepers[0]) != {before}
+
+
+def test_where_one_process_cannot_be_placed_none_is(sleepers: list[int]) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    core = OneCore(sleepers)
+    with core:
+        core.renew()
+        core._pids = [sleepers[0], ended.pid]
+        core._move()
+        assert not core.is_held
+        assert os.sched_getaffinity(sleepers[0]) == ALL

@@ -1,0 +1,47 @@
+"""Whatever bytes a child writes, the judge gets a record of plain text, or calls them garbled."""
+
+import json
+import os
+import socket
+import struct
+from collections.abc import Iterator
+
+import pytest
+
+from app.verification.wire import GarbledRecord, Wire
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Wire, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Wire(ours), theirs
+
+
+def framed(body: bytes) -> bytes:
+    return struct.pack(">4sI", b"KPB1", len(body)) + body
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"a":' * 20_000, b"[]", b"3", b"", b"\xff\xfe", b'{"a": 1', b"NaN of a kind"]
+)
+def test_bytes_that_are_no_record_are_garbled(ends: tuple[Wire, socket.socket], body: bytes) -> None:
+    wire, theirs = ends
+    theirs.sendall(framed(body))
+    with pytest.raises(GarbledRecord):
+        wire.receive()
+
+
+def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_stays(ends: tuple[Wire, socket.socket]) -> None:
+    wire, theirs = ends
+    theirs.sendall(framed(json.dumps({"half": "a\ud800b", "whole": "\U0001f600", "\udc00": 1}).encode()))
+    record = wire.receive()
+    assert record == {"half": "a?b", "whole": "\U0001f600", "?": 1}
+    assert json.dumps(record, ensure_ascii=False).encode()
+
+
+def test_a_record_arrives_as_it_was_sent(ends: tuple[Wire, socket.socket]) -> None:
+    wire, theirs = ends
+    sent = {"text": "ü", "numbers": [1, 2.5, None], "path": os.sep}
+    Wire(theirs).send(sent)
+    assert wire.receive() == sent
