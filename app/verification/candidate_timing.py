@@ -1,4 +1,4 @@
-"""The rounds of timing in the candidate's process. Public methods but `prepare` and `forget` are requests."""
+"""The rounds of timing in the candidate's process. `time`, `rehearse`, `burst` and `change_weights` are requests."""
 
 import contextlib
 from typing import Any

@@ -22,19 +22,18 @@ def measure(
     `end` looks at what the candidate changed and ends its process; eager is timed once more after it.
     """
     earlier = findings.facts.timing or TimingFact()
-    settle = False
     with OneCore([reference.child.program(), run.program]) as core:
 
         def timed(settle: bool) -> TimingFact:
             run.enter("timing", limits.timing_s)
             return time_run(reference, run, limits, findings.fingerprint, compiled, settle, core)
 
-        timing = timed(settle)
+        timing = timed(settle=False)
         findings.timed("profile", lambda: _profile(findings, run, limits))
-        if _uses_other_streams(findings.facts.launch):
-            settle, unsettled = True, timing
-            timing = timed(settle)
-            timing = replace(timing, checks=unsettled.checks + timing.checks)
+        settle = _uses_other_streams(findings.facts.launch)
+        if settle:
+            settled = timed(settle=True)
+            timing = replace(settled, checks=timing.checks + settled.checks)
         end()
         core.leave(run.program)
         timing = time_alone(reference, timing, settle, core)

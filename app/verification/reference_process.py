@@ -21,9 +21,6 @@ from app.verification.timed_inputs import TimedInputs, change_weights
 from app.verification.variation import change_attempts, change_one_element, draw_inputs, modulate, randomise_weights
 from app.verification.wire import Wire
 
-MEMORY_SHARE = 0.45
-"""Share of the GPU that the reference may take; the candidate has its own limit."""
-
 
 class ReferenceProcess:
     """State between requests; public methods are requests."""
