@@ -1,10 +1,10 @@
 """Judges many kernels on a GPU host and keeps whole records; needs torch and triton only.
 
     python -m eval.on_gpu OUT seeds --bundle FOLDER [--devices cuda:0,cuda:1] [--repeat 2] [--without-compile]
-    python -m eval.on_gpu OUT own | gallery | controls | crashes
+    python -m eval.on_gpu OUT own | gallery | controls | crashes [--only NAME,NAME]
 
-FOLDER/bundle.json is a list of {problem, candidate, claimed?}, paths in the folder. Every step writes OUT/<label>.json;
-`python -m eval.verification OUT` makes the committed results of them.
+FOLDER/bundle.json is a list of {problem, candidate, claimed?}, paths in the folder. Every step writes OUT/<label>.jsonl
+as its runs end; `python -m eval.verification OUT` makes the committed results of them.
 """
 
 import argparse
@@ -13,11 +13,11 @@ import re
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from app.verification import GPU_LIMITS, Candidate, Job, RunRecord, read_candidate, read_problem, verify_many
 from app.verification.controls import reference_as_candidate, zeros_as_candidate
 from app.verification.problem import Problem
+from eval.raw_records import RawRecords
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBLEMS = ROOT / "bullets" / "problems"
@@ -38,25 +38,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--devices", default="cuda:0", help="comma-separated")
     parser.add_argument("--repeat", type=int, default=1, help="how often each run is made")
     parser.add_argument("--without-compile", action="store_true", help="leave torch.compile out of the comparison")
+    parser.add_argument("--only", help="names of candidates, comma-separated; all of the step's where it is left out")
     parser.add_argument("--label", help="name of the result; the step's own where it is left out")
     options = parser.parse_args(arguments)
     if options.step == "seeds" and options.bundle is None:
         parser.error("the step `seeds` needs --bundle")
     devices = options.devices.split(",")
     label = options.label or options.step
-    jobs = _jobs(options.step, options.bundle) * options.repeat
+    jobs = _only(_jobs(options.step, options.bundle), options.only) * options.repeat
     if options.without_compile:
         jobs = [replace(job, limits=_UNCOMPARED) for job in jobs]
+    claimed = _claims(options.bundle) if options.bundle else {}
+    heading = {
+        "step": options.step,
+        "devices": devices,
+        "repeat": options.repeat,
+        "claimed": claimed,
+        "runs": len(jobs),
+    }
+    raw = RawRecords(options.out / f"{label}.jsonl", heading)
+
+    def keep(index: int, record: RunRecord) -> None:
+        raw.add(index, record)
+        _tell(record)
+
     started = time.monotonic()
-    records = verify_many(jobs, devices, workers=1 if options.step == "crashes" else None, on_record=_tell)
+    verify_many(jobs, devices, workers=1 if options.step == "crashes" else None, on_record=keep)
     seconds = time.monotonic() - started
-    content: dict[str, Any] = {"step": options.step, "devices": devices, "seconds": round(seconds, 1)}
-    content["repeat"] = options.repeat
-    content["claimed"] = _claims(options.bundle) if options.bundle else {}
-    content["records"] = [record.to_json() for record in records]
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / f"{label}.json").write_text(json.dumps(content), encoding="utf-8")
-    print(f"{label}: {len(records)} runs on {', '.join(devices)} in {seconds:.1f} s", flush=True)
+    raw.end(seconds)
+    print(f"{label}: {len(jobs)} runs on {', '.join(devices)} in {seconds:.1f} s", flush=True)
     return 0
 
 
@@ -75,6 +85,16 @@ def _jobs(step: str, bundle: Path | None) -> list[Job]:
     limits = _UNCOMPARED.changed(correctness_s=_CRASH_SECONDS)
     problem = read_problem(PROBLEMS / "scaled_gelu_residual.py")
     return [Job(problem, read_candidate(GALLERY / f"{name}.py"), limits) for name in CRASHES]
+
+
+def _only(jobs: list[Job], names: str | None) -> list[Job]:
+    """The jobs of the named candidates. Raises SystemExit for a name that the step does not have."""
+    if names is None:
+        return jobs
+    wanted = set(names.split(","))
+    if unknown := wanted - {job.candidate.name for job in jobs}:
+        raise SystemExit(f"--only names what this step does not judge: {', '.join(sorted(unknown))}")
+    return [job for job in jobs if job.candidate.name in wanted]
 
 
 def _own_kernels() -> list[Job]:
@@ -101,7 +121,7 @@ def _gallery_problem(name: str) -> Problem:
     return read_problem(GALLERY.parent / name if name.endswith(".py") else PROBLEMS / f"{name}.py")
 
 
-def _tell(_index: int, record: RunRecord) -> None:
+def _tell(record: RunRecord) -> None:
     speed = "" if record.figures is None else f"{record.figures.speedup:.3f}x"
     name = record.candidate["name"]
     print(f"{name} {record.verdict.value} {speed} {record.seconds:.1f} s {record.device}", flush=True)

@@ -1,7 +1,7 @@
 """Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
 
     python -m eval.verification RAW_FOLDER [--add]
-        # seeds-1.json, seeds-2.json, ..., repeated.json, own, gallery, controls, crashes
+        # seeds-1.jsonl, seeds-2.jsonl, ..., repeated.jsonl, own, gallery, controls, crashes
 
 Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused. Results
 whose raw file is missing stay as they are committed; `--add` puts the seeds' batches behind the committed ones.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.provenance import RESULTS, ROOT
+from eval.raw_records import read_raw
 from eval.verification_page import page
 
 FOLDER = RESULTS / "verification"
@@ -37,8 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("raw", type=Path)
     parser.add_argument("--add", action="store_true", help="keep the committed batches of the seeds")
     options = parser.parse_args(arguments)
-    raw = {step: _read(path) for step in STEPS if (path := options.raw / f"{step}.json").exists()}
-    batches = [_batch(_read(path)) for path in sorted(options.raw.glob("seeds-*.json"))]
+    raw = {step: _read(path) for step in STEPS if (path := options.raw / f"{step}.jsonl").exists()}
+    batches = [_batch(_read(path)) for path in sorted(options.raw.glob("seeds-*.jsonl"))]
     results = _committed()
     if options.add or not batches:
         batches = results["seed-kernels-h200"]["batches"] + batches
@@ -73,7 +74,7 @@ def _briefs(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    part: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    part = read_raw(path)
     states = {record["fingerprint"]["evaluator"] for record in part["records"]}
     if len(states) != 1:
         raise SystemExit(f"{path.name} is of several evaluators: {', '.join(sorted(states))}")
@@ -162,7 +163,7 @@ def _gallery(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "expected": entry["verdict"],
             "verdict": record["verdict"],
             "as_expected": record["verdict"] in entry["verdict"]
-            and (not entry["file"].startswith("good_") or record["flags"] == entry.get("gpu_flags", [])),
+            and (not entry["file"].startswith("good_") or set(record["flags"]) <= set(entry.get("gpu_flags", []))),
             "flags": record["flags"],
             "seconds": record["seconds"],
         }

@@ -21,7 +21,7 @@ def test_a_fixture_gets_the_verdict_of_the_manifest_on_the_gpu(
     assert record.verdict in fixture.verdict, record.detail
     assert (record.figures is not None) == fixture.is_honest
     if fixture.is_honest:
-        assert record.flags == fixture.gpu_flags
+        assert set(record.flags) <= set(fixture.gpu_flags)
 
 
 def test_a_launch_bound_kernel_is_timed_in_several_pairs_of_processes(gpu_gallery: dict[str, RunRecord]) -> None:
