@@ -164,11 +164,11 @@ class CandidateProcess:
         """What the candidate changed in this process."""
         return self.audit.changes()
 
-    def profile(self, seed: int) -> dict[str, Any]:
+    def profile(self, seed: int, hold_ms: float) -> dict[str, Any]:
         """Kernels of one call, with a marker kernel before it."""
         if self.profiler is None:
             return {"marker": False, "kernels": {}, "total_us": 0.0, "streams": 0}
-        return self.profiler.profile(lambda: self._forward(seed))
+        return self.profiler.profile(lambda: self._forward(seed), hold_ms)
 
     def prepare_timing(self) -> dict[str, Any]:
         """Keep a copy of the inputs, so that rounds may change them where they lie. Asked again, they start anew."""

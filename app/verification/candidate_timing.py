@@ -45,7 +45,7 @@ class CandidateTiming:
         change_weights(self._model, names, factor)
         return {}
 
-    def time(self, seed: int, settle: bool, counted: bool = False) -> dict[str, Any]:
+    def time(self, seed: int, settle: bool, hold_ms: float, counted: bool = False) -> dict[str, Any]:
         """One timed call on the inputs of `seed`. Milliseconds; the number of launches, 0 unless `counted`."""
         if self._stopwatch is None:
             raise RuntimeError("no timing without a GPU")
@@ -53,10 +53,10 @@ class CandidateTiming:
         with contextlib.ExitStack() as contexts:
             self._enter(contexts, counted)
             arguments = self._arguments(seed)
-            reading, raw = stopwatch.read(lambda: model(*arguments), settle)
+            reading, raw = stopwatch.read(lambda: model(*arguments), settle, hold_ms)
         self._keep(raw)
         launches = self._launches.counted.total() if counted else 0
-        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms, "launches": launches}
+        return {**reading.as_answer(), "launches": launches}
 
     def rehearse(self, seed: int) -> dict[str, Any]:
         """What a counted `time` does, without a clock."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
+from app.verification.protocol import HOLD_MS
+
 PHASES = ("load", "correctness", "profile", "timing")
 
 
@@ -90,7 +92,8 @@ class TimingFact:
     `candidate_gap_ms` is the candidate's own, longer where work was left on other streams. `alone_ms` is eager's median
     after the candidate had ended; where that was quicker, `held_ms` is the device's part of it, with all launches
     enqueued before, and 0 elsewhere. `launches` counts those of some calls that were made like the timed ones.
-    `on_one_core` tells that all sides were launched from the same core of the host.
+    `on_one_core` tells that all sides were launched from the same core of the host. `hold_ms` is how long the device
+    was held before each call, `held_share` what was left of a call with all its launches enqueued before (hold.py).
 
     A launch-bound run is timed in several pairs of processes: `pair_rounds` counts the rounds of each, in order, and
     `alone_ms` and `held_ms` have an entry for each; `compile_ms` covers the first pair's rounds only.
@@ -110,6 +113,8 @@ class TimingFact:
     alone_ms: list[float] = field(default_factory=list)
     held_ms: list[float] = field(default_factory=list)
     on_one_core: bool = False
+    hold_ms: float = HOLD_MS
+    held_share: float = 1.0
 
     @property
     def has_wrong_output(self) -> bool:

@@ -8,6 +8,7 @@ from app.verification.candidate import CandidateRun
 from app.verification.cores import OneCore
 from app.verification.facts import LaunchFact, TimingFact
 from app.verification.findings import Findings
+from app.verification.hold import Hold
 from app.verification.kernel_names import own_time
 from app.verification.protocol import PROFILER_TRIES, Limits
 from app.verification.reference import Reference
@@ -26,10 +27,11 @@ def measure(
 
         def timed(settle: bool) -> TimingFact:
             run.enter("timing", limits.timing_s)
-            return time_run(reference, run, limits, findings.fingerprint, compiled, settle, core)
+            return time_run(reference, run, limits, findings.fingerprint, compiled, settle, core, hold)
 
+        hold = Hold(earlier.hold_ms, earlier.held_share) if earlier.candidate_ms else None
         timing = timed(settle=False)
-        findings.timed("profile", lambda: _profile(findings, run, limits))
+        findings.timed("profile", lambda: _profile(findings, run, limits, timing.hold_ms))
         settle = _uses_other_streams(findings.facts.launch)
         if settle:
             settled = timed(settle=True)
@@ -45,11 +47,11 @@ def _uses_other_streams(launch: LaunchFact | None) -> bool:
     return launch is not None and launch.streams > 1
 
 
-def _profile(findings: Findings, run: CandidateRun, limits: Limits) -> None:
+def _profile(findings: Findings, run: CandidateRun, limits: Limits, hold_ms: float) -> None:
     """After timing, never before: once used, the profiler slows every launch of the process."""
     run.enter("profile", limits.profile_s)
     for _ in range(PROFILER_TRIES):
-        seen = run.ask("profile", seed=secrets.randbits(48))
+        seen = run.ask("profile", seed=secrets.randbits(48), hold_ms=hold_ms)
         if seen["marker"]:
             break
     launch = findings.facts.launch or LaunchFact()

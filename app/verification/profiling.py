@@ -19,7 +19,7 @@ class Profiler:
         self._stopwatch = stopwatch
         self._profile = torch.autograd.profiler.profile
 
-    def profile(self, call: Callable[[], Any]) -> dict[str, Any]:
+    def profile(self, call: Callable[[], Any], hold_ms: float) -> dict[str, Any]:
         """Run `call` as it is timed, behind the flush and the hold, whose kernel is the marker; device events by name
         in microseconds, and whether the marker was seen.
 
@@ -28,7 +28,7 @@ class Profiler:
         """
         self._stopwatch.synchronize()
         with self._profile(use_device="cuda", use_cpu=False, use_kineto=True) as profiler:
-            self._stopwatch.hold()
+            self._stopwatch.hold(hold_ms)
             call()
             self._stopwatch.synchronize()
         events = [event for event in profiler.kineto_results.events() if event.device_type().name == "CUDA"]

@@ -76,7 +76,7 @@ SCORE_CAP = 10.0
 
 CLOCK_FACTOR, CLOCK_SLACK_MS = 1.5, 0.15
 """Outside clock against claimed device time: beyond claimed * factor + slack the candidate's clock is not believed,
-unless the profile shows no more work than that and the rest is launches that HOLD_MS can have hidden."""
+unless the profile shows no more work than that and the rest is launches that the hold can have hidden."""
 
 GAP_FACTOR, GAP_FLOOR_MS = 1.5, 0.03
 """Device-wide end after the end on the caller's stream: up to eager's own * factor, or the floor, it is the cost of
@@ -96,11 +96,20 @@ L2_FLUSH_FACTOR = 4
 
 HOLD_MS = 1.0
 """How long the device is held before each timed call, so that the host enqueues launches meanwhile: their latency,
-which differs between two processes, then does not count, as in a loop that never waits. Later launches count."""
+which differs between two processes, then does not count, as in a loop that never waits. Later launches count where the
+run is launch-bound."""
 
-LAUNCH_BOUND_SHARE = 0.7
-"""A run whose device works less than this share of its time waits for the host's launches; a flag says so, as another
-host gives another ratio."""
+HOLD_FACTOR, LONGEST_HOLD_MS = 2.0, 200.0
+"""Where eager or the candidate enqueues for more than HOLD_MS / factor, the device is held for factor times as long, up
+to the longest hold: a core of a busy host is up to 1.7 times as slow as before. Launch-bound runs keep HOLD_MS."""
+
+HOLD_ROUNDS = 5
+"""Rounds behind either hold that show whether a run is launch-bound: the quickest call behind HOLD_MS is compared with
+the median behind the longer hold, so that a host that is slow for a moment makes no run launch-bound."""
+
+LAUNCH_BOUND_SHARE = 0.6
+"""A run whose device works less than this share of its time, or of which eager or the candidate takes less than this
+share when all launches are enqueued before, waits for the host; a flag says so, as another host gives another ratio."""
 
 LAUNCH_BOUND_PAIRS = 3
 """Pairs of fresh processes in which a launch-bound run is timed: where memory happens to lie makes one process launch a

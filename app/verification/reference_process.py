@@ -14,7 +14,6 @@ from app.verification.compare import Comparison, compare_by_oracle, compare_valu
 from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
 from app.verification.op_trace import OpTrace
 from app.verification.problem import ProblemFault, load_problem
-from app.verification.protocol import HOLD_MS
 from app.verification.service import end_with_parent, serve
 from app.verification.stopwatch import Stopwatch
 from app.verification.timed_inputs import TimedInputs, change_weights
@@ -159,7 +158,7 @@ class ReferenceProcess:
                 return {"operators": {}}
         return {"operators": dict(trace.counted)}
 
-    def time(self, side: str, seed: int, settle: bool, hold_ms: float = HOLD_MS) -> dict[str, Any]:
+    def time(self, side: str, seed: int, settle: bool, hold_ms: float) -> dict[str, Any]:
         """One timed call of `eager` or `compile`. Milliseconds."""
         if self.stopwatch is None or self.timed is None:
             raise RuntimeError("no timing without a GPU")
@@ -170,7 +169,7 @@ class ReferenceProcess:
         with torch.no_grad():
             reading, result = self.stopwatch.read(lambda: call(*arguments), settle, hold_ms)
         del result
-        return {"stream_ms": reading.stream_ms, "device_ms": reading.device_ms}
+        return reading.as_answer()
 
     def expect_timed(self, seed: int) -> dict[str, Any]:
         """Recompute what a timed round should have given, as the expectation of the next comparison."""

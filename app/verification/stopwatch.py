@@ -4,23 +4,31 @@ Everything used is taken from torch's C layer when the object is made, which is 
 """
 
 import ctypes
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from app.verification.protocol import HOLD_MS, L2_FLUSH_FACTOR
+from app.verification.protocol import L2_FLUSH_FACTOR
 
 _CALIBRATION_CYCLES = 2_000_000
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One timed call. Milliseconds: until the caller's stream was done, and until the whole device was."""
+    """One timed call. Milliseconds: until the caller's stream was done, until the whole device was, and until the host
+    had enqueued the call, by its own clock.
+    """
 
     stream_ms: float
     device_ms: float
+    enqueue_ms: float
+
+    def as_answer(self) -> dict[str, float]:
+        """The entries of an answer to the judge."""
+        return {"stream_ms": self.stream_ms, "device_ms": self.device_ms, "enqueue_ms": self.enqueue_ms}
 
 
 class Stopwatch:
@@ -34,10 +42,11 @@ class Stopwatch:
         self._flush = torch.empty(L2_FLUSH_FACTOR * properties.L2_cache_size, dtype=torch.uint8, device=device)
         self._fill: Callable[..., Any] = self._flush.fill_
         self._reset_persisting = _driver_function("cuCtxResetPersistingL2Cache")
+        self._clock = time.perf_counter
         self._spin: Callable[[int], None] = torch._C._cuda_sleep
         self._per_ms = self._cycles_per_ms()
 
-    def read(self, call: Callable[[], Any], settle: bool, hold_ms: float = HOLD_MS) -> tuple[Reading, Any]:
+    def read(self, call: Callable[[], Any], settle: bool, hold_ms: float) -> tuple[Reading, Any]:
         """Flush the L2 cache, run `call` once, and tell how long it took and what it returned.
 
         The host enqueues the call while the device flushes and is then held, so that the latency of its first launches
@@ -53,14 +62,16 @@ class Stopwatch:
         else:
             self.hold(hold_ms)
         start.record(self._stream)
+        began = self._clock()
         result = call()
+        enqueue_ms = (self._clock() - began) * 1000
         end_of_stream.record(self._stream)
         self._synchronize()
         end_of_device.record(self._stream)
         self._synchronize()
-        return Reading(start.elapsed_time(end_of_stream), start.elapsed_time(end_of_device)), result
+        return Reading(start.elapsed_time(end_of_stream), start.elapsed_time(end_of_device), enqueue_ms), result
 
-    def hold(self, hold_ms: float = HOLD_MS) -> None:
+    def hold(self, hold_ms: float) -> None:
         """Flush the L2 cache and keep the device busy so long; the host goes on at once."""
         self._fill(1)
         self._spin(round(hold_ms * self._per_ms))

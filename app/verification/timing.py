@@ -4,17 +4,21 @@ import random
 import secrets
 import time
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from app.verification.candidate import CandidateRun
 from app.verification.cores import OneCore
 from app.verification.facts import CheckFact, TimingFact
+from app.verification.hold import Call, Hold, choose_hold
 from app.verification.protocol import (
     ALONE_ROUNDS,
     ALONE_TRIES,
     COUNTED_CALLS,
     GAP_FACTOR,
     GAP_FLOOR_MS,
+    HOLD_FACTOR,
     HOLD_MS,
+    LONGEST_HOLD_MS,
     MIN_TRIALS,
     REHEARSAL_BUDGET_S,
     TIMED_CHECKS,
@@ -30,8 +34,9 @@ _SOURCE = random.SystemRandom()
 _BURSTS = 3
 _BURST_MS = 40.0
 _BURST_CALLS = (3, 200)
-_HOLD_FACTOR = 2.0
-_LONGEST_HOLD_MS = 200.0
+_HELD_SIDES = ("eager", "candidate")
+"""Whose launches decide about the hold; torch.compile is only compared with."""
+
 _EXCHANGE_L2 = 2
 """Outputs below this many L2 sizes may stay in the cache, so that memory bandwidth bounds nothing."""
 
@@ -45,6 +50,7 @@ class _Rounds:
     core: OneCore
     sides: list[str]
     settle: bool
+    hold_ms: float = HOLD_MS
     stream: dict[str, list[float]] = field(default_factory=dict)
     gap: dict[str, list[float]] = field(default_factory=dict)
     launches: list[int] = field(default_factory=list)
@@ -52,28 +58,33 @@ class _Rounds:
 
     def play(self, seed: int) -> None:
         """One call of every side in random order, on the values of `seed`, which nobody knew before."""
+        for side, reading in self._read(seed, self.hold_ms).items():
+            self.stream.setdefault(side, []).append(reading["stream_ms"])
+            self.gap.setdefault(side, []).append(reading["device_ms"] - reading["stream_ms"])
+
+    def try_hold(self, hold_ms: float) -> dict[str, Call]:
+        """A round that does not count, behind another hold: the calls that the host's speed may matter for."""
+        readings = self._read(_seed(), hold_ms)
+        return {side: Call(readings[side]["stream_ms"], readings[side]["enqueue_ms"]) for side in _HELD_SIDES}
+
+    def _read(self, seed: int, hold_ms: float) -> dict[str, dict[str, float]]:
         self.core.renew()
+        values: dict[str, Any] = {"seed": seed, "settle": self.settle, "hold_ms": hold_ms}
+        readings = {}
         for side in _SOURCE.sample(self.sides, len(self.sides)):
-            if side == "candidate":
-                reading = self.run.ask("time", seed=seed, settle=self.settle)
-            else:
-                reading = self.reference.ask("time", side=side, seed=seed, settle=self.settle)
-            stream = float(reading["stream_ms"])
-            self.stream.setdefault(side, []).append(stream)
-            self.gap.setdefault(side, []).append(float(reading["device_ms"]) - stream)
+            is_candidate = side == "candidate"
+            answer = self.run.ask("time", **values) if is_candidate else self.reference.ask("time", side=side, **values)
+            readings[side] = {name: float(answer[name]) for name in ("stream_ms", "device_ms", "enqueue_ms")}
+        return readings
 
     def count_launches(self) -> None:
         """A call like the others whose launches are counted and whose time is not taken."""
-        self.launches.append(self.run.ask("time", seed=_seed(), settle=self.settle, counted=True)["launches"])
+        values = {"seed": _seed(), "settle": self.settle, "hold_ms": self.hold_ms}
+        self.launches.append(self.run.ask("time", **values, counted=True)["launches"])
 
     def check(self, seed: int) -> None:
         """Compare the output of the round that was just played, and look at the process."""
         self.checks.append(check_timed(self.reference, self.run, seed))
-
-    def forget_readings(self) -> None:
-        """What was played so far was for warming up."""
-        self.stream.clear()
-        self.gap.clear()
 
 
 def time_run(
@@ -84,16 +95,18 @@ def time_run(
     compiled: bool,
     settle: bool,
     core: OneCore,
+    hold: Hold | None = None,
 ) -> TimingFact:
     """Time all sides. Raises CandidateFault and ReferenceFault. `machine` is what `describe_machine` answered;
-    `settle` lets the cache flush end before each call (see Stopwatch.read).
+    `settle` lets the cache flush end before each call and does not hold (see Stopwatch.read). `hold` is that of an
+    earlier pair of processes; without one it is found out.
     """
     prepared = reference.ask("prepare_timing")
     run.ask("prepare_timing")
     rounds = _Rounds(reference, run, core, ["eager", "candidate"] + ["compile"] * compiled, settle)
-    for _ in range(WARMUP_ROUNDS):
-        rounds.play(_seed())
-    rounds.forget_readings()
+    warm = [rounds.try_hold(HOLD_MS) for _ in range(WARMUP_ROUNDS)]
+    hold = hold or (Hold() if settle else choose_hold(rounds.try_hold, warm))
+    rounds.hold_ms = hold.ms
     _play_all(rounds, limits)
     gap = median_of(rounds.gap["eager"])
     longest = _longest_gap(gap, settle)
@@ -111,6 +124,8 @@ def time_run(
         launches=rounds.launches,
         pair_rounds=[len(times["candidate"])],
         on_one_core=core.is_held,
+        hold_ms=hold.ms,
+        held_share=hold.share,
     )
 
 
@@ -147,13 +162,13 @@ def time_alone(reference: Reference, timing: TimingFact, settle: bool, core: One
 
     Where it is quicker now, it is timed anew to be sure, and once with all its launches enqueued before.
     """
-    alone = _eager_alone(reference, settle, core, HOLD_MS)
+    alone = _eager_alone(reference, settle, core, timing.hold_ms)
     held = 0.0
     for _ in range(ALONE_TRIES - 1):
         if not was_slowed(timing.eager_ms, alone):
             break
-        alone = max(alone, _eager_alone(reference, settle, core, HOLD_MS))
-        held = _eager_alone(reference, False, core, min(_HOLD_FACTOR * alone, _LONGEST_HOLD_MS))
+        alone = max(alone, _eager_alone(reference, settle, core, timing.hold_ms))
+        held = _eager_alone(reference, False, core, min(HOLD_FACTOR * alone, LONGEST_HOLD_MS))
     return replace(timing, alone_ms=[alone], held_ms=[held])
 
 

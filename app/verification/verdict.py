@@ -98,7 +98,7 @@ def is_launch_bound(facts: Facts) -> bool:
     if facts.launch is None or facts.timing is None or facts.timing.has_wrong_output or not facts.timing.candidate_ms:
         return False
     share = facts.launch.total_us / 1000 / statistics.median(facts.timing.candidate_ms)
-    return 0 < share < LAUNCH_BOUND_SHARE
+    return 0 < share < LAUNCH_BOUND_SHARE or facts.timing.held_share < LAUNCH_BOUND_SHARE
 
 
 def detail_of(facts: Facts) -> str:
@@ -223,7 +223,7 @@ def _clock_flags(timing: TimingFact, launch: LaunchFact | None) -> list[str]:
         return []
     claimed = statistics.median(timing.candidate_ms)
     flags = []
-    if claimed <= 0 or _takes_longer(timing.outside_ms, claimed, launch):
+    if claimed <= 0 or _takes_longer(timing, claimed, launch):
         flags.append("clock_mismatch")
     if statistics.median(timing.candidate_gap_ms) > STREAM_FACTOR * timing.gap_ms + STREAM_SLACK_MS:
         flags.append("unjoined_stream")
@@ -250,13 +250,13 @@ def was_slowed(beside_ms: list[float], alone_ms: float, held_ms: float = 0.0) ->
     return statistics.median(beside_ms) > factor * alone_ms + SLOWED_SLACK_MS
 
 
-def _takes_longer(outside_ms: float | None, claimed_ms: float, launch: LaunchFact | None) -> bool:
+def _takes_longer(timing: TimingFact, claimed_ms: float, launch: LaunchFact | None) -> bool:
     """Whether the outside clock contradicts what the candidate's own clock claims."""
     believed = CLOCK_FACTOR * claimed_ms + CLOCK_SLACK_MS
-    if outside_ms is None or outside_ms <= believed:
+    if timing.outside_ms is None or timing.outside_ms <= believed:
         return False
     is_launching = launch is not None and 0 < launch.total_us / 1000 <= believed
-    return not is_launching or outside_ms > believed + HOLD_MS
+    return not is_launching or timing.outside_ms > believed + min(timing.hold_ms, HOLD_MS + claimed_ms)
 
 
 def _own_fraction(launch: LaunchFact | None) -> float | None:

@@ -14,12 +14,13 @@ JSON = st.recursive(
     max_leaves=8,
 )
 OUTPUT = {"tree": {"t": 0}, "specs": [{"shape": [2, 3], "dtype": "float32", "stride": [3, 1]}], "size": 32}
+TIME: dict[str, Any] = {"stream_ms": 0.1, "device_ms": 0.2, "enqueue_ms": 0.1, "launches": 0}
 RUN = {**OUTPUT, "mutated": False, "alias": "", "launches": {"mine": 1}}
 
 
 def test_real_answers_are_well_formed() -> None:
     assert is_well_formed("run", RUN)
-    assert is_well_formed("time", {"stream_ms": 0.1, "device_ms": 0.2, "launches": 0})
+    assert is_well_formed("time", TIME)
     assert is_well_formed("run_knocked_out", {"failed": True, "held_back": 1})
     assert is_well_formed("run_knocked_out", {"failed": False, "held_back": 1, **OUTPUT})
     assert is_well_formed("take", {"taken": 16})
@@ -40,7 +41,8 @@ def test_a_crooked_description_is_garbled(spec: Any) -> None:
 
 @pytest.mark.parametrize("reading", [float("nan"), float("inf"), -1.0, "fast", None, True])
 def test_a_reading_that_is_no_time_is_garbled(reading: Any) -> None:
-    assert not is_well_formed("time", {"stream_ms": 0.1, "device_ms": reading})
+    for name in TIME:
+        assert not is_well_formed("time", TIME | {name: reading})
 
 
 @given(st.sampled_from(["run", "changes", "profile", "time", "hello", "run_knocked_out"]), JSON)
@@ -50,7 +52,7 @@ def test_any_json_is_judged_without_a_crash(op: str, value: Any) -> None:
 
 @pytest.mark.parametrize("huge", [10**400, 1e300, float("inf"), float("nan"), -1, True])
 def test_a_number_that_is_no_reading_is_garbled_and_no_crash(huge: float) -> None:
-    assert not is_well_formed("time", {"stream_ms": huge, "device_ms": 0.2, "launches": 0})
+    assert not is_well_formed("time", TIME | {"stream_ms": huge})
     kernels = {"marker": True, "kernels": {"k": huge}, "total_us": 1.0, "streams": 1}
     assert not is_well_formed("profile", kernels)
 

@@ -123,7 +123,20 @@ def test_launches_that_the_hold_can_have_hidden_are_no_lie_but_device_work_is(
     assert verdict_of(good(timing=timing(candidate=1.0, outside_ms=outside_ms), launch=launch)) is verdict
 
 
-@pytest.mark.parametrize(("profiled_us", "flags"), [(1000.0, []), (710.0, []), (600.0, ["launch_bound"]), (0.0, [])])
+def test_a_longer_hold_can_have_hidden_more_launches_but_not_many_times_what_is_claimed() -> None:
+    for outside_ms, hold_ms, verdict in [
+        (3.5, 6.0, Verdict.VERIFIED), (3.7, 6.0, Verdict.SUSPICIOUS), (3.5, 1.2, Verdict.SUSPICIOUS),
+    ]:  # fmt: skip
+        times = timing(candidate=1.0, outside_ms=outside_ms, hold_ms=hold_ms)
+        assert verdict_of(good(timing=times, launch=OWN)) is verdict
+
+
+def test_a_run_of_which_a_side_is_much_shorter_behind_a_long_hold_is_flagged_as_launch_bound() -> None:
+    assert flags_of(good(timing=timing(held_share=0.61))) == []
+    assert flags_of(good(timing=timing(held_share=0.59))) == ["launch_bound"]
+
+
+@pytest.mark.parametrize(("profiled_us", "flags"), [(1000.0, []), (610.0, []), (500.0, ["launch_bound"]), (0.0, [])])
 def test_a_device_that_waits_for_the_host_is_flagged_as_launch_bound(profiled_us: float, flags: list[str]) -> None:
     launch = dataclasses.replace(OWN, own_us=profiled_us, total_us=profiled_us)
     assert flags_of(good(timing=timing(candidate=1.0), launch=launch)) == flags
