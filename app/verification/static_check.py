@@ -5,14 +5,15 @@ Works on the syntax tree alone: words in strings, comments and names prove nothi
 
 import ast
 import io
-import re
 import threading
 import tokenize
 from dataclasses import dataclass, field
 
+from app.verification.declared_kernels import cuda_kernels
 from app.verification.protocol import MAX_SOURCE_BYTES
 
 _JIT_NAMES = ("jit", "autotune", "heuristics")
+_MOST_PARTS = 8
 _ALLOWED_DUNDERS = ("__init__", "__name__", "__version__")
 _FLAGGED_CALLS = ("setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "open")
 _FLAGGED_MODULES = (
@@ -23,13 +24,13 @@ _FLAGGED_ATTRIBUTES = (
     "torch.compile", "torch.jit.script", "torch.cuda.Stream", "torch.cuda.stream", "torch.set_float32_matmul_precision",
     "torch.cuda.CUDAGraph", "torch.cuda.graph", "os.fork", "os.system", "os._exit", "sys.exit",
 )  # fmt: skip
-_CUDA_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_CUDA_KERNEL = re.compile(r"__global__(?:\s+static|\s+inline|\s+__launch_bounds__\s*\([^)]*\)|\s+void)+\s+(\w+)\s*\(")
 
 
 @dataclass(frozen=True)
 class StaticReport:
     """What was read. `rejections` and `flags` carry their line; `kernels` are names declared in Triton or CUDA C++.
+
+    A name of CUDA C++ of which a part is known only at run time has a `*` in its place.
 
     `language` is `triton`, `cuda` or empty. `unreadable` tells of a source that Python cannot parse.
     """
@@ -54,17 +55,19 @@ def check_source(raw: bytes, entry_point: str = "ModelNew") -> StaticReport:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
         return StaticReport(unreadable=f"{type(fault).__name__}: {fault}")
-    reading = _Reading()
+    nodes = list(ast.walk(tree))
+    reading = _Reading(_TritonNames(nodes))
     reading.rejections += _non_ascii(text)
-    for node in ast.walk(tree):
+    for node in nodes:
         reading.look_at(node)
-    classes = {node.name: node.lineno for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    classes = {node.name: node.lineno for node in nodes if isinstance(node, ast.ClassDef)}
     if entry_point not in classes:
         reading.rejections.append(f"no class {entry_point}")
     if "Model" in classes:
         reading.rejections.append(f"a class named Model in line {classes['Model']}")
-    cuda, triton = list(dict.fromkeys(reading.cuda)), list(dict.fromkeys(reading.triton))
-    language = "cuda" if cuda else "triton" if triton else ""
+    cuda, triton = cuda_kernels(nodes), list(dict.fromkeys(reading.triton))
+    is_cuda = cuda or (not triton and any(map(_has_cuda, nodes)))
+    language = "cuda" if is_cuda else "triton" if triton else ""
     return StaticReport(reading.rejections, sorted(set(reading.flags)), [*triton, *cuda], language)
 
 
@@ -83,18 +86,16 @@ def _non_ascii(text: str) -> list[str]:
 class _Reading:
     """Collects findings node by node."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: "_TritonNames") -> None:
         self.rejections: list[str] = []
         self.flags: list[str] = []
         self.triton: list[str] = []
-        self.cuda: list[str] = []
+        self._names = names
 
     def look_at(self, node: ast.AST) -> None:
         match node:
-            case ast.FunctionDef(name=name, decorator_list=decorators) if any(map(_is_jit, decorators)):
+            case ast.FunctionDef(name=name, decorator_list=decorators) if any(map(self._names.is_jit, decorators)):
                 self.triton.append(name)
-            case ast.Constant(value=str(text)) if "__global__" in text:
-                self.cuda += _CUDA_KERNEL.findall(_CUDA_COMMENT.sub(" ", text))
             case ast.Call():
                 self._call(node)
             case ast.Attribute():
@@ -103,11 +104,7 @@ class _Reading:
                 self._imports([alias.name for alias in names], node.lineno)
             case ast.ImportFrom(module=module, names=names):
                 self._imports([module or ""], node.lineno)
-                self.rejections += [
-                    f"import of the private name {alias.name} in line {node.lineno}"
-                    for alias in names
-                    if alias.name.startswith("_")
-                ]
+                self._private_imports([alias.name for alias in names], node.lineno)
 
     def _call(self, node: ast.Call) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -119,7 +116,7 @@ class _Reading:
                 self.rejections.append(f"getattr of the private name {wanted.value} in line {node.lineno}")
         elif name in _FLAGGED_CALLS:
             self.flags.append(f"call:{name}@{node.lineno}")
-        if _is_jit(node.func) and node.args and isinstance(node.args[0], ast.Name):
+        if self._names.is_jit(node.func) and node.args and isinstance(node.args[0], ast.Name):
             self.triton.append(node.args[0].id)
 
     def _attribute(self, node: ast.Attribute) -> None:
@@ -129,7 +126,7 @@ class _Reading:
         is_dunder = node.attr.startswith("__")
         if node.attr.startswith("_") and node.attr not in _ALLOWED_DUNDERS and (is_dunder or not on_self):
             self.rejections.append(f"the private attribute {node.attr} in line {node.lineno}")
-        dotted = ast.unparse(node) if node.attr in _LAST_WORDS else ""
+        dotted = ".".join(_dotted(node)) if node.attr in _LAST_WORDS else ""
         if dotted in _FLAGGED_ATTRIBUTES:
             self.flags.append(f"use:{dotted}@{node.lineno}")
 
@@ -137,6 +134,12 @@ class _Reading:
         for name in names:
             if name.split(".")[0] in _FLAGGED_MODULES:
                 self.flags.append(f"import:{name}@{line}")
+        self._private_imports(names, line)
+
+    def _private_imports(self, names: list[str], line: int) -> None:
+        for name in names:
+            if any(part.startswith("_") and part != "__future__" for part in name.split(".")):
+                self.rejections.append(f"import of the private name {name} in line {line}")
 
 
 _PARSING = threading.Lock()
@@ -145,12 +148,53 @@ _PARSING = threading.Lock()
 _LAST_WORDS = frozenset(name.rsplit(".", 1)[1] for name in _FLAGGED_ATTRIBUTES)
 
 
-def _is_jit(decorator: ast.expr) -> bool:
-    match decorator:
-        case ast.Call(func=function):
-            return _is_jit(function)
-        case ast.Attribute(value=ast.Name(id="triton"), attr=attr):
-            return attr in _JIT_NAMES
-        case ast.Name(id=name):
-            return name == "jit"
-    return False
+class _TritonNames:
+    """Which names of a source stand for the decorators of Triton, whatever they were imported or assigned as."""
+
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self._meanings = {"triton": "triton"}
+        for node in nodes:
+            match node:
+                case ast.Import(names=names):
+                    for alias in names:
+                        root = alias.name.split(".")[0]
+                        self._meanings[alias.asname or root] = alias.name if alias.asname else root
+                case ast.ImportFrom(module=str(module), names=names, level=0):
+                    for alias in names:
+                        taken = _JIT_NAMES if alias.name == "*" and _is_triton(module) else (alias.name,)
+                        self._meanings |= {alias.asname or name: f"{module}.{name}" for name in taken}
+        for node in nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=(ast.Name() | ast.Attribute()) as value):
+                    if self.is_jit(value):
+                        self._meanings.setdefault(name, self._meaning(value))
+
+    def is_jit(self, decorator: ast.expr) -> bool:
+        """Whether it is `jit`, `autotune` or `heuristics` of Triton, called or not."""
+        while isinstance(decorator, ast.Call):
+            decorator = decorator.func
+        meaning = self._meaning(decorator)
+        return _is_triton(meaning) and meaning.rsplit(".", 1)[-1] in _JIT_NAMES
+
+    def _meaning(self, node: ast.expr) -> str:
+        """The dotted name with its first part resolved; empty if it is no name."""
+        first, *others = _dotted(node) or [""]
+        return ".".join([self._meanings[first], *others]) if first in self._meanings else ""
+
+
+def _dotted(node: ast.expr) -> list[str]:
+    """The parts of a dotted name; none if it is no such name, or one longer than any that matters."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < _MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+
+
+def _has_cuda(node: ast.AST) -> bool:
+    """Whether a string holds CUDA C++, even if no name can be read in it."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value
+
+
+def _is_triton(dotted: str) -> bool:
+    return dotted.split(".", 1)[0] == "triton"
