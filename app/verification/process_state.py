@@ -11,8 +11,14 @@ import torch
 _WATCHED_ENVIRONMENT = ("CUDA_", "TORCH", "PYTORCH_", "TRITON_", "NVIDIA_", "LD_", "PYTHON", "CUBLAS_", "OMP_", "MKL_")
 _HARMLESS_ENVIRONMENT = (
     "TORCH_CUDA_ARCH_LIST", "CUDA_HOME", "CUDA_PATH", "TORCH_CPP_LOG_LEVEL", "TORCHINDUCTOR_",
-    "TRITON_PRINT_AUTOTUNING",
+    "TRITON_PRINT_AUTOTUNING", "TRITON_CACHE_DIR", "TRITON_PTXAS_PATH", "TORCH_EXTENSIONS_DIR", "TORCH_LOGS",
+    "TORCH_SHOW_CPP_STACKTRACES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "CUDA_DEVICE_ORDER",
+    "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONWARNINGS",
 )  # fmt: skip
+"""Folders, compilers, allocator, threads and messages. Honest modules set them, and they act on the candidate's own
+process only: there nothing of the evaluator reads them once the candidate is imported."""
+
+_MEANS_UNSET = {"CUDA_LAUNCH_BLOCKING": "0"}
 _BEHIND_PYTHON = ("CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG")
 """Variables that libraries read straight from the process, where os.environ need not show them."""
 
@@ -24,7 +30,10 @@ _OPERATORS = (
 
 
 def switches() -> dict[str, Any]:
-    """Global switches of torch that change numbers or speed."""
+    """Global switches of torch that change numbers or speed.
+
+    Not among them: whether gradients are on, as every call is made without and the evaluator's own work needs none.
+    """
     return {
         "matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
         "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
@@ -37,7 +46,7 @@ def switches() -> dict[str, Any]:
         "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
         "default_dtype": str(torch.get_default_dtype()),
         "num_threads": torch.get_num_threads(),
-        "grad_enabled": torch.is_grad_enabled(),
+        "inference_mode": torch.is_inference_mode_enabled(),
         "autocast": (torch.is_autocast_enabled("cpu"), torch.is_autocast_enabled("cuda")),
     }
 
@@ -51,8 +60,11 @@ def environment() -> dict[str, str]:
     }
     read = ctypes.CDLL(None).getenv
     read.restype = ctypes.c_char_p
-    behind = {f"{name} (C)": read(name.encode()) for name in _BEHIND_PYTHON}
-    return found | {name: value.decode("utf-8", "replace") for name, value in behind.items() if value is not None}
+    for name in _BEHIND_PYTHON:
+        value = read(name.encode())
+        if value is not None:
+            found[f"{name} (C)"] = value.decode("utf-8", "replace")
+    return {name: value for name, value in found.items() if _MEANS_UNSET.get(name.removesuffix(" (C)")) != value}
 
 
 def hidden_hooks() -> dict[str, Any]:

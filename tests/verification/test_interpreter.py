@@ -1,0 +1,154 @@
+"""Honest kernels on the CPU: what the interpreter or torch lacks there is filled in, and is no fault of theirs."""
+
+from pathlib import Path
+
+import pytest
+
+from app.verification import CPU_LIMITS, Candidate, Job, RunRecord, read_candidate, read_problem, verify, verify_many
+from app.verification.interpreter import LoopIndex, loop_range
+from app.vocabulary import Verdict
+from tests.verification.conftest import GALLERY, problem_named
+
+pytestmark = pytest.mark.timeout(180)
+GOOD = read_candidate(GALLERY / "good_scaled_gelu.py").raw.decode()
+FORWARD = "    def forward(self, x, residual):\n"
+HEAD = "import torch, triton\nimport torch.nn as nn\nimport triton.language as tl\n"
+WITHOUT_EFFECT = {
+    "a device's context": "with torch.cuda.device(x.device):\n            pass",
+    "waiting": "torch.cuda.synchronize()",
+    "waiting for a device": "torch.cuda.synchronize(x.device)",
+    "choosing a device": "torch.cuda.set_device(x.device)",
+    "the present device": "torch.cuda.current_device()",
+    "loops of the host": "assert list(reversed(range(3))) == [2, 1, 0] and len(range(4)) == 4",
+}
+IN_NEED_OF_A_GPU = {
+    "a device by name": "torch.zeros(1, device='cuda')",
+    "properties": "torch.cuda.get_device_properties(0)",
+    "a stream": "torch.cuda.Stream()",
+    "an assertion": "assert x.is_cuda",
+    "an assertion with a reason": "assert x.is_cuda, 'x must be on the GPU'",
+    "a refusal": "if not x.is_cuda:\n            raise ValueError('inputs must be CUDA tensors')",
+}
+LIBDEVICE = {
+    "acos(x)": "torch.acos(x)", "acosh(1.0 + x)": "torch.acosh(1 + x)", "asin(x)": "torch.asin(x)",
+    "asinh(x)": "torch.asinh(x)", "atan(x)": "torch.atan(x)", "atan2(x, y)": "torch.atan2(x, y)",
+    "atanh(x * 0.5)": "torch.atanh(x * 0.5)", "ceil(x)": "torch.ceil(x)", "copysign(x, -1.0)": "-x",
+    "erfc(x)": "torch.erfc(x)", "exp10(x)": "10.0**x", "fast_expf(x)": "torch.exp(x)",
+    "fdim(x, y)": "torch.relu(x - y)",
+    "fma(x, y, 2.0)": "x * y + 2", "fmod(-y, x)": "torch.fmod(-y, x)", "hypot(x, y)": "torch.hypot(x, y)",
+    "ldexp(x, 3)": "x * 8", "lgamma(x)": "torch.lgamma(x)", "log(x - x)": "torch.log(x - x)",
+    "log10(x)": "torch.log10(x)",
+    "normcdf(x)": "torch.special.ndtr(x)", "pow(x, 2.5)": "x**2.5", "pow(x, 2)": "x**2", "pow(2.0, x)": "2.0**x",
+    "rint(x * 3.0)": "torch.round(x * 3)", "round(x - x - 2.5)": "x - x - 3", "rsqrt(x)": "torch.rsqrt(x)",
+    "rsqrt(x - x)": "torch.rsqrt(x - x)", "saturatef(x * 2.0)": "torch.clamp(x * 2, 0, 1)", "tan(x)": "torch.tan(x)",
+    "trunc(x * -3.0)": "torch.trunc(x * -3)", "isnan(x / 0.0 - x / 0.0).to(tl.float32)": "torch.ones_like(x)",
+    "isinf(x).to(tl.float32)": "torch.zeros_like(x)",
+}  # fmt: skip
+LOOPS = {
+    "a product": ("range(0, 4)", "(k * 16).to(tl.int64)"),
+    "a sum from the other side": ("range(0, 4)", "((1 + k - 1) * 16).to(tl.int64)"),
+    "tl.range": ("tl.range(0, 4)", "(k * 16).to(tl.int64)"),
+    "tl.range by step": ("tl.range(0, 64, step=16, num_stages=2)", "k.to(tl.int64)"),
+}
+
+
+def beginning_with(statement: str) -> Candidate:
+    """The gallery's good kernel, whose forward begins with a statement."""
+    return Candidate(GOOD.replace(FORWARD, f"{FORWARD}        {statement}\n").encode(), statement)
+
+
+def judged(candidates: dict[str, Candidate]) -> dict[str, RunRecord]:
+    jobs = [Job(problem_named("scaled_gelu_residual"), candidate) for candidate in candidates.values()]
+    return dict(zip(candidates, verify_many(jobs, "cpu", CPU_LIMITS, workers=2), strict=True))
+
+
+def test_calls_that_select_a_device_or_wait_for_it_do_nothing_on_the_cpu_and_are_listed_as_shims() -> None:
+    records = judged({name: beginning_with(statement) for name, statement in WITHOUT_EFFECT.items()})
+    assert {name: (record.verdict, record.detail) for name, record in records.items()} == dict.fromkeys(
+        WITHOUT_EFFECT, (Verdict.VERIFIED, "")
+    )
+    listed = records["waiting"].evidence["shims"]
+    assert {"torch.cuda.device", "torch.cuda.synchronize", "torch.cuda.current_device"} <= set(listed)
+
+
+def test_a_candidate_that_cannot_do_without_a_gpu_is_not_blamed_on_the_cpu() -> None:
+    records = judged({name: beginning_with(statement) for name, statement in IN_NEED_OF_A_GPU.items()})
+    found = {name: record.verdict for name, record in records.items()}
+    assert found == dict.fromkeys(IN_NEED_OF_A_GPU, Verdict.INFRA_ERROR)
+    assert "this candidate needs a GPU" in records["a device by name"].detail
+
+
+def test_a_replaced_shim_is_tampering() -> None:
+    replaced = "torch.cuda.synchronize = max\n"
+    record = verify(problem_named("scaled_gelu_residual"), Candidate((GOOD + replaced).encode()), "cpu", CPU_LIMITS)
+    assert record.verdict is Verdict.STATIC_REJECTED
+    hidden = "setattr(torch.cuda, 'synchronize', max)\n"
+    record = verify(problem_named("scaled_gelu_residual"), Candidate((GOOD + hidden).encode()), "cpu", CPU_LIMITS)
+    assert record.verdict is Verdict.SUSPICIOUS
+
+
+def test_functions_of_libdevice_are_those_of_torch(tmp_path: Path) -> None:
+    rows = ", ".join(LIBDEVICE.values())
+    problem = tmp_path / "problem.py"
+    problem.write_text(
+        "import torch\nimport torch.nn as nn\n"
+        f"class Model(nn.Module):\n    def forward(self, x, y):\n        return torch.stack([{rows}])\n"
+        "def get_inputs():\n    return [torch.rand(16) * 0.8 + 0.1, torch.rand(16) + 0.1]\n"
+        "def get_init_inputs():\n    return []\n"
+    )
+    stores = "".join(
+        f"    tl.store(out + {16 * row} + place, libdevice.{call})\n" for row, call in enumerate(LIBDEVICE)
+    )
+    source = (
+        f"{HEAD}from triton.language.extra import libdevice\n@triton.jit\ndef all_of_them(a, b, out):\n"
+        f"    place = tl.arange(0, 16)\n    x = tl.load(a + place)\n    y = tl.load(b + place)\n{stores}"
+        "class ModelNew(nn.Module):\n    def forward(self, x, y):\n"
+        f"        out = torch.empty({len(LIBDEVICE)}, 16)\n        all_of_them[(1,)](x, y, out)\n        return out\n"
+    )
+    record = verify(read_problem(problem), Candidate(source.encode()), "cpu", CPU_LIMITS)
+    assert record.verdict is Verdict.VERIFIED, record.detail
+
+
+def test_a_loop_variable_can_be_cast_after_arithmetic_and_in_loops_over_tl_range(tmp_path: Path) -> None:
+    problem = tmp_path / "problem.py"
+    problem.write_text(
+        "import torch\nimport torch.nn as nn\n"
+        "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n"
+        "def get_inputs():\n    return [torch.rand(64)]\ndef get_init_inputs():\n    return []\n"
+    )
+    jobs = []
+    for name, (loop, begin) in LOOPS.items():
+        source = (
+            f"{HEAD}@triton.jit\ndef add_one(x, out):\n    for k in {loop}:\n"
+            f"        place = {begin} + tl.arange(0, 16)\n        tl.store(out + place, tl.load(x + place) + 1.0)\n"
+            "class ModelNew(nn.Module):\n    def forward(self, x):\n"
+            "        out = torch.empty_like(x)\n        add_one[(1,)](x, out)\n        return out\n"
+        )
+        jobs.append(Job(read_problem(problem), Candidate(source.encode(), name)))
+    records = verify_many(jobs, "cpu", CPU_LIMITS, workers=2)
+    found = {record.candidate["name"]: (record.verdict, record.detail) for record in records}
+    assert found == dict.fromkeys(LOOPS, (Verdict.VERIFIED, ""))
+
+
+def test_arithmetic_of_a_loop_variable_gives_a_loop_variable_where_it_gives_an_integer() -> None:
+    index = LoopIndex(7)
+    results = [
+        index + 1,
+        1 + index,
+        index - 1,
+        10 - index,
+        index * 2,
+        2 * index,
+        index // 2,
+        index % 4,
+        -index,
+        index & 3,
+    ]
+    assert results == [8, 8, 6, 3, 14, 14, 3, 3, -7, 3]
+    assert {type(result) for result in results} == {LoopIndex}
+    assert (type(index / 2), index / 2) == (float, 3.5)
+
+
+def test_outside_kernels_a_loop_has_plain_integers() -> None:
+    assert type(loop_range(1, 5, 2)) is range
+    assert list(loop_range(1, 5, 2)) == [1, 3]
