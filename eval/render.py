@@ -11,6 +11,7 @@ from eval import plots
 from eval.provenance import RESULTS, ROOT
 from eval.service_page import admin_pages, backends, load, soak
 from eval.tables import table
+from eval.verification_page import last_run
 
 Result = Mapping[str, Any]
 
@@ -39,8 +40,6 @@ machine, the versions and the date that it comes from. `make bench` measures eve
 | `make soak` | 30 minutes of load, memory and votes; then 20 rounds of kill -9 |
 | `python -m eval.admin_pages` | server time of every page of the curator's desk at 10,000 items |
 
-Kernels that were judged on an NVIDIA H200 are in [results/verification/h200.md](results/verification/h200.md).
-
 Machines are shared and differ: read the times as ratios to the sentence model's encode time of the same run.
 """
 
@@ -52,6 +51,8 @@ def main() -> int:
     for name, render in SECTIONS.items():
         if (result := found[name]) is not None:
             parts.append("\n".join([*render(result), "", _origin(result), ""]))
+    if (judged := _read("verification/seed-kernels-h200")) is not None:
+        parts.append("\n".join([*last_run(judged), ""]))
     (ROOT / "eval" / "README.md").write_text("\n".join(parts), encoding="utf-8")
     folder = RESULTS / "plots"
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
 
     python -m eval.verification RAW_FOLDER [--add]
-        # seeds-1.jsonl, seeds-2.jsonl, ..., repeated.jsonl, own, gallery, controls, crashes
+        # seeds-1.jsonl, seeds-2.jsonl, ..., repeated.jsonl, own, gallery, gallery-part, controls, crashes
 
 Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused. Results
 whose raw file is missing stay as they are committed; `--add` puts the seeds' batches behind the committed ones.
@@ -23,6 +23,7 @@ _RESULT_OF = {
     "own": "own-kernels-h200",
     "repeated": "repeated-h200",
     "gallery": "gallery-h200",
+    "gallery-part": "gallery-part-h200",
     "controls": "controls-h200",
     "crashes": "crashes-h200",
 }
@@ -61,8 +62,8 @@ def _committed() -> dict[str, Any]:
 
 def _result(step: str, part: dict[str, Any]) -> dict[str, Any]:
     """The committed form of one raw file."""
-    rows = {"own": _rows, "repeated": _rows, "gallery": _gallery, "controls": _controls, "crashes": _briefs}
-    return {**_about(part), "rows": rows[step](part["records"])}
+    rows = {"own": _rows, "repeated": _rows, "controls": _controls, "crashes": _briefs}
+    return {**_about(part), "rows": rows.get(step, _gallery)(part["records"])}
 
 
 def _rows(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -155,7 +156,8 @@ def _brief(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gallery(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each fixture's verdict beside the one that its manifest asks for. Records come in the manifest's order."""
+    """The verdict of each fixture that was judged, beside the one that the manifest asks for."""
+    judged = {f"{record['candidate']['name']}.py": record for record in records}
     manifest = json.loads(_GALLERY.read_text(encoding="utf-8"))
     return [
         {
@@ -167,7 +169,8 @@ def _gallery(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "flags": record["flags"],
             "seconds": record["seconds"],
         }
-        for entry, record in zip(manifest, records, strict=True)
+        for entry in manifest
+        if (record := judged.get(entry["file"])) is not None
     ]
 
 

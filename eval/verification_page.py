@@ -1,7 +1,8 @@
 """The page h200.md: tables of the results that eval/verification.py makes. Pure."""
 
+import itertools
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 NOISE = 0.02
@@ -20,6 +21,26 @@ def page(results: dict[str, Any]) -> str:
             "",
         ]
     )
+
+
+def last_run(seeds: Mapping[str, Any]) -> list[str]:
+    """The seed kernels of the last batch, claimed and measured: the part of the benchmark page that tells of them."""
+    batch = seeds["batches"][-1]
+    lines = [
+        "## Kernels on an NVIDIA H200",
+        "",
+        *_prose(
+            f"The kernels that the seed documents claim, judged on {str(batch['provenance']['date'])[:10]}:",
+            f"{_where(batch)}.",
+            "Further runs, own kernels, controls and the gallery: [h200.md](results/verification/h200.md).",
+        ),
+        "",
+        *_table("kernel", "claimed", "measured", "lower bound", *_REST),
+    ]
+    for row in sorted(batch["runs"][-1]["rows"], key=lambda row: str(row["id"])):
+        measured = _number(row["figures"]["speedup"] if row["figures"] else None)
+        lines.append(f"| {row['id']} | {row['claimed']} | {measured} | {_rest(row)} |")
+    return lines
 
 
 def _head(provenance: dict[str, Any]) -> list[str]:
@@ -42,7 +63,7 @@ def _seeds(batches: list[dict[str, Any]]) -> list[str]:
     rows = [{row["id"]: row for row in run["rows"]} for run in runs]
     names = sorted(rows[0])
     correct = sum(all(part[name]["figures"] for part in rows) for name in names)
-    apart = [f"{name} ({_spread(rows, name):.2f})" for name in names if _spread(rows, name) > 1 + AGREEMENT]
+    recent = _of_last_protocol(batches)
     flagged = [name for name in names if any("launch_bound" in part[name]["flags"] for part in rows)]
     return [
         f"## The {len(names)} seed kernels, {len(runs)} times",
@@ -53,8 +74,8 @@ def _seeds(batches: list[dict[str, Any]]) -> list[str]:
         "",
         *_prose(
             f"{correct} of {len(names)} are correct in every run.",
-            f"In {len(names) - len(apart)} the largest and the smallest speedup over all runs are within 5 %"
-            f"{'; not in ' if apart else ''}{', '.join(apart)}.",
+            f"The largest and the smallest speedup are within 5 % over all runs {_agreement(rows, names)},",
+            f"and over the last {recent}, which are of one protocol, {_agreement(rows[-recent:], names)}.",
             f"Launch-bound, so that the ratio depends on the host: {', '.join(flagged) or 'none'}.",
         ),
         "",
@@ -78,6 +99,18 @@ def _throughput(batches: list[dict[str, Any]]) -> list[str]:
         last = batch["last"]
         lines.append(f"| {' | '.join(map(str, [*cells, last['id'], last['all_others_after_s'], *means]))} |")
     return lines
+
+
+def _of_last_protocol(batches: list[dict[str, Any]]) -> int:
+    """How many runs at the end are of one version of the protocol, which an evaluator's name begins with."""
+    versions = [batch["provenance"]["evaluator"].split("-")[0] for batch in batches for _ in batch["runs"]]
+    return len(list(itertools.takewhile(lambda version: version == versions[-1], reversed(versions))))
+
+
+def _agreement(rows: list[dict[str, Any]], names: list[str]) -> str:
+    """In how many kernels runs agree, and in which they do not, with largest over smallest."""
+    apart = [f"{name} ({_spread(rows, name):.2f})" for name in names if _spread(rows, name) > 1 + AGREEMENT]
+    return f"in {len(names) - len(apart)}{' (not ' if apart else ''}{', '.join(apart)}{')' if apart else ''}"
 
 
 def _spread(rows: list[dict[str, Any]], name: str) -> float:
@@ -176,15 +209,23 @@ def _controls(part: dict[str, Any]) -> list[str]:
 
 
 def _gallery(part: dict[str, Any]) -> list[str]:
+    return _fixtures("## Gallery", part)
+
+
+def _gallery_part(part: dict[str, Any]) -> list[str]:
+    return _fixtures("## A part of the gallery", part)
+
+
+def _fixtures(title: str, part: dict[str, Any]) -> list[str]:
     rows = part["rows"]
     wrong = [row for row in rows if not row["as_expected"]]
     lines = [
-        "## Gallery",
+        title,
         "",
         *_prose(f"{len(rows) - len(wrong)} of {len(rows)} fixtures got their verdict, in {_where(part)}."),
     ]
     lines += [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
-    return [*lines, "", *_prose(part["note"])] if part.get("note") else lines
+    return [*lines, "", *(_prose(part["note"]) if part.get("note") else [])]
 
 
 _PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
@@ -193,4 +234,5 @@ _PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "controls-h200": _controls,
     "crashes-h200": _crashes,
     "gallery-h200": _gallery,
+    "gallery-part-h200": _gallery_part,
 }
