@@ -61,13 +61,14 @@ def _depth(value: Any) -> int:
 
 
 _OUTPUT: dict[str, Check] = {"tree": _is_tree, "specs": _list_of(_is_spec), "size": _is_count}
+_COUNTED: dict[str, Check] = {"launches": _is_count, "operators": _table_of(_is_count)}
 _TIMES: dict[str, Check] = {"stream_ms": _is_number, "device_ms": _is_number, "enqueue_ms": _is_number}
 _ANSWERS: dict[str, dict[str, Check]] = {
     "hello": {"device": _is_text, "triton": _is_flag, "shims": _list_of(_is_text)},
     "run": {**_OUTPUT, "mutated": _is_flag, "alias": _is_text, "launches": _table_of(_is_count)},
     "trace": {"operators": _table_of(_is_count)},
     "describe": {**_OUTPUT, "mutated": _is_flag, "alias": _is_text},
-    "rehearse": {"launches": _is_count},
+    "rehearse": _COUNTED,
     "changes": {
         "patched": _list_of(_is_text),
         "switches": _list_of(_is_text),
@@ -75,7 +76,7 @@ _ANSWERS: dict[str, dict[str, Check]] = {
         "threads": _is_count,
     },
     "profile": {"marker": _is_flag, "kernels": _table_of(_is_number), "total_us": _is_number, "streams": _is_count},
-    "time": {**_TIMES, "launches": _is_count},
+    "time": {**_TIMES, **_COUNTED},
 }
 
 

@@ -16,7 +16,8 @@ from app.verification.process_state import environment, hidden_hooks, switches
 
 _WATCHED_MODULES = (
     "torch", "torch.cuda", "torch.nn.functional", "torch.testing", "torch.profiler", "torch.autograd.profiler",
-    "torch.utils.cpp_extension", "time", "json", "socket", "os", "builtins", "gc", "math", "threading",
+    "torch.utils.cpp_extension", "time", "json", "json.encoder", "json.decoder", "socket", "os", "builtins", "gc",
+    "math", "threading",
 )  # fmt: skip
 _WATCHED_CLASSES: tuple[type, ...] = (
     torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Size, torch.UntypedStorage, torch.Generator, torch.no_grad,

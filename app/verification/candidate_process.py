@@ -27,8 +27,6 @@ _LOAD_STATE = torch.nn.Module.load_state_dict
 _HELD_OUTPUTS = 3
 """Outputs that are kept alive, so that none of them is handed out again unseen."""
 
-_MOST_OPERATORS = 2000
-
 
 class CandidateProcess:
     """State between requests. Each public method is one request; its arguments and result are JSON."""
@@ -148,7 +146,8 @@ class CandidateProcess:
                 self._forward(seed)
             except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
                 return {"operators": {}}
-        return {"operators": dict(trace.counted.most_common(_MOST_OPERATORS))}
+        self.timing.is_traceable = True
+        return {"operators": trace.most()}
 
     def describe(self) -> dict[str, Any]:
         """The output that was timed last."""
@@ -248,7 +247,9 @@ def main() -> None:
         "describe", "give", "changes", "profile", "prepare_timing",
     )  # fmt: skip
     handlers = {name: getattr(process, name) for name in names}
-    handlers |= {name: getattr(process.timing, name) for name in ("change_weights", "time", "rehearse", "burst")}
+    handlers |= {
+        name: getattr(process.timing, name) for name in ("change_weights", "time", "rehearse", "burst", "keep_burst")
+    }
     serve(Wire.from_fd(wire_fd), handlers)
     os._exit(0)
 

@@ -8,12 +8,10 @@ import torch
 from app.verification.exchange import from_tree
 from app.verification.generator_seeds import GeneratorSeeds
 from app.verification.launches import Launches
+from app.verification.op_trace import OpTrace
 from app.verification.snapshot import Snapshot, overlaps, storage_of
 from app.verification.stopwatch import Stopwatch
 from app.verification.timed_inputs import TimedInputs, change_weights
-
-_BURST_STRIDE = 1_000_003
-"""Between the seeds of the calls of a burst."""
 
 
 class CandidateTiming:
@@ -25,6 +23,9 @@ class CandidateTiming:
         self._seed_generators = GeneratorSeeds()
         self.snapshot = Snapshot(stopwatch)
         self._timed: TimedInputs | None = None
+        self._burst: Any = None
+        self.is_traceable = False
+        """Whether a call of forward succeeds while torch's operators are traced."""
         self.forget()
 
     def prepare(self, model: torch.nn.Module, tree: Any, inputs: list[torch.Tensor]) -> None:
@@ -40,46 +41,53 @@ class CandidateTiming:
         self._held: list[torch.Tensor] = []
         self._alias = ""
 
-    def change_weights(self, names: list[str], factor: float) -> dict[str, Any]:
-        """Other weights at the same addresses, once while the run is timed."""
-        change_weights(self._model, names, factor)
+    def change_weights(self, names: list[str], seed: int) -> dict[str, Any]:
+        """Other weights at the same addresses, while the run is timed."""
+        change_weights(self._model, names, seed)
         return {}
 
     def time(self, seed: int, settle: bool, hold_ms: float, counted: bool = False) -> dict[str, Any]:
-        """One timed call on the inputs of `seed`. Milliseconds; the number of launches, 0 unless `counted`."""
+        """One timed call on the inputs of `seed`. Milliseconds; launches and operators, none unless `counted`."""
         if self._stopwatch is None:
             raise RuntimeError("no timing without a GPU")
         stopwatch, model = self._stopwatch, self._model
         with contextlib.ExitStack() as contexts:
-            self._enter(contexts, counted)
-            arguments = self._arguments(seed)
+            trace = self._enter(contexts, counted)
+            arguments = self._arguments(seed, trace)
             reading, raw = stopwatch.read(lambda: model(*arguments), settle, hold_ms)
         self._keep(raw)
-        launches = self._launches.counted.total() if counted else 0
-        return {**reading.as_answer(), "launches": launches}
+        return {**reading.as_answer(), **self._seen(counted, trace)}
 
     def rehearse(self, seed: int) -> dict[str, Any]:
         """What a counted `time` does, without a clock."""
         with contextlib.ExitStack() as contexts:
-            self._enter(contexts, counted=True)
-            arguments = self._arguments(seed)
+            trace = self._enter(contexts, counted=True)
+            arguments = self._arguments(seed, trace)
             raw = self._model(*arguments)
         self._keep(raw)
-        return {"launches": self._launches.counted.total()}
+        return self._seen(True, trace)
 
-    def burst(self, seed: int, count: int, idle: bool) -> dict[str, Any]:
-        """`count` calls back to back, each on inputs of its own, for the judge to time from outside.
+    def burst(self, seeds: list[int], idle: bool) -> dict[str, Any]:
+        """A call for each seed, back to back, for the judge to time from outside.
 
-        `idle` leaves out the calls.
+        `idle` leaves out the calls. The last output waits for `keep_burst`.
         """
+        raw = None
         with contextlib.ExitStack() as contexts:
             self._enter(contexts, counted=False)
-            for step in range(count):
-                arguments = self._arguments(seed + _BURST_STRIDE * step)
+            for seed in seeds:
+                arguments = self._arguments(seed)
                 if not idle:
-                    self._model(*arguments)
+                    raw = self._model(*arguments)
         if self._stopwatch is not None:
             self._stopwatch.synchronize()
+        self._burst = raw
+        return {}
+
+    def keep_burst(self) -> dict[str, Any]:
+        """Take the last output of the last burst for that of a timed call."""
+        self._keep(self._burst)
+        self._burst = None
         return {}
 
     def describe(self) -> dict[str, Any]:
@@ -94,13 +102,22 @@ class CandidateTiming:
             **self.snapshot.described(), "mutated": not self._timed.are_untouched(self._seed), "alias": self._alias
         }  # fmt: skip
 
-    def _enter(self, contexts: contextlib.ExitStack, counted: bool) -> None:
-        """All that surrounds a call, entered while the inputs still hold the values of the call before."""
+    def _enter(self, contexts: contextlib.ExitStack, counted: bool) -> OpTrace | None:
+        """All that surrounds a call, entered while the inputs still hold the values of the call before; the trace of
+        torch's operators where there is one.
+        """
         contexts.enter_context(torch.no_grad())
-        if counted:
-            contexts.enter_context(self._launches.counting())
+        if not counted:
+            return None
+        contexts.enter_context(self._launches.counting())
+        return contexts.enter_context(OpTrace()) if self.is_traceable else None
 
-    def _arguments(self, seed: int) -> Any:
+    def _seen(self, counted: bool, trace: OpTrace | None) -> dict[str, Any]:
+        """What a counted call launched, and what torch computed in it."""
+        launches = self._launches.counted.total() if counted else 0
+        return {"launches": launches, "operators": trace.most() if trace is not None else {}}
+
+    def _arguments(self, seed: int, trace: OpTrace | None = None) -> Any:
         """The arguments with the values of `seed`, which are written last: whatever a candidate may have put in the
         place of a function that runs here does not see them before the clock does.
         """
@@ -110,6 +127,8 @@ class CandidateTiming:
         arguments = from_tree(self._tree, self._timed.tensors)
         self._seed_generators(seed)
         self._timed.refresh(seed)
+        if trace is not None:
+            trace.counted.clear()
         return arguments
 
     def _keep(self, raw: Any) -> None:

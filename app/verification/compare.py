@@ -88,6 +88,12 @@ def compare_by_oracle(oracle: list[torch.Tensor], eager: list[torch.Tensor], giv
     return Comparison("", "", worst, largest, oracle_used=True)
 
 
+def finite_alike(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
+    """Whether two outputs have NaN and infinities at the same places."""
+    floats = [pair for pair in zip(before, after, strict=True) if pair[0].is_floating_point()]
+    return all(torch.equal(one.isfinite(), other.isfinite()) for one, other in floats)
+
+
 def is_degenerate(expected: list[torch.Tensor]) -> bool:
     """Whether zeros, or one constant, would pass as every output."""
     return bool(expected) and all(_is_constant(tensor) for tensor in expected)

@@ -44,7 +44,12 @@ def run_cases(reference: Reference, run: CandidateRun, count: int, gathered: Cor
             return
     gathered.knocked_out_matches = _knock_out(reference, run)
     wanted, done = reference.ask("trace")["operators"], run.ask("trace", seed=seed)["operators"]
-    gathered.repeats_reference = bool(wanted) and all(done.get(name, 0) >= count for name, count in wanted.items())
+    gathered.repeats_reference = repeats(wanted, done)
+
+
+def repeats(wanted: dict[str, int], done: dict[str, int]) -> bool:
+    """Whether operators of torch that were called contain all that the reference calls, as often."""
+    return bool(wanted) and all(done.get(name, 0) >= count for name, count in wanted.items())
 
 
 def send_weights(reference: Reference, run: CandidateRun) -> None:

@@ -91,7 +91,8 @@ class TimingFact:
     `gap_ms` is by how much eager's device-wide end came after its end on the stream (median): the cost of measuring.
     `candidate_gap_ms` is the candidate's own, longer where work was left on other streams. `alone_ms` is eager's median
     after the candidate had ended; where that was quicker, `held_ms` is the device's part of it, with all launches
-    enqueued before, and 0 elsewhere. `launches` counts those of some calls that were made like the timed ones.
+    enqueued before, and 0 elsewhere. `launches` counts those of some calls that were made like the timed ones;
+    `repeats_reference` tells that torch computed in one of them all that it computes in the reference.
     `on_one_core` tells that all sides were launched from the same core of the host. `hold_ms` is how long the device
     was held before each call, `held_share` what was left of a call with all its launches enqueued before (hold.py).
 
@@ -108,6 +109,7 @@ class TimingFact:
     output_floor_ms: float = 0.0
     checks: list[CheckFact] = field(default_factory=list)
     launches: list[int] = field(default_factory=list)
+    repeats_reference: bool = False
     compile_note: str = ""
     pair_rounds: list[int] = field(default_factory=list)
     alone_ms: list[float] = field(default_factory=list)
@@ -132,6 +134,7 @@ class TimingFact:
             outside_ms=max(self.outside_ms or 0.0, later.outside_ms or 0.0),
             checks=self.checks + later.checks,
             launches=self.launches + later.launches,
+            repeats_reference=self.repeats_reference or later.repeats_reference,
             pair_rounds=self.pair_rounds + later.pair_rounds,
             alone_ms=self.alone_ms + later.alone_ms,
             held_ms=self.held_ms + later.held_ms,

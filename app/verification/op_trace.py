@@ -13,6 +13,8 @@ _MOVES = frozenset({
     "scalar_tensor", "set", "view", "zero", "zeros", "zeros_like",
 })  # fmt: skip
 
+_MOST = 2000
+
 
 class OpTrace(TorchDispatchMode):
     """Counts calls of operators, by name, shapes of tensors and values of other arguments; views, copies and
@@ -31,6 +33,10 @@ class OpTrace(TorchDispatchMode):
             words = [_word(value) for value in (*args, *(kwargs or {}).values())]
             self.counted[f"{name}({', '.join(words)})"] += 1
         return result
+
+    def most(self) -> dict[str, int]:
+        """The operators that were counted, the most frequent ones first, and not more than a few thousand."""
+        return dict(self.counted.most_common(_MOST))
 
 
 def _word(value: Any) -> str:

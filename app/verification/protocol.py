@@ -38,13 +38,17 @@ TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH = 0.5, 1.0
 """Factor on every element of float inputs, drawn anew for every timed round, so that no round sees the values of
 another and none follows from another's result."""
 
-WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH = 0.7, 0.9
-"""Factor on the interior of all parameters, once while a run is timed and at a moment told to nobody: what was derived
-from weights before is stale then."""
+WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH, WEIGHT_SHARE = 0.7, 0.9, 0.125
+"""Factor, or its inverse, on a random share of the interior of all parameters, at moments told to nobody while a run is
+timed: what was derived from weights before is stale then. Without float inputs weights change before every round."""
+
+WEIGHT_CHANGES = 3
+"""How often weights change while a run is timed. Whoever looks at one element only, to see whether weights are the
+same, is stale unless that element changes each time, which is 1 in 512."""
 
 COUNTED_CALLS = 3
-"""Calls among the timed ones whose launches are counted and whose time is not taken: whoever launches in the cases and
-never here is timed without its kernel."""
+"""Calls among the timed ones whose launches and operators are counted and whose time is not taken: whoever launches in
+the cases and never here, or leaves the work to torch here, is timed without its kernel."""
 
 MIN_TRIALS = 30
 """Rounds at the least; a one-sided 95 % bound from fewer is too wide to tell 1.02x from 1x."""

@@ -1,7 +1,6 @@
 """The program that holds the reference: inputs, weights, expected outputs and tolerances. Candidates never run here."""
 
 import copy
-import importlib.metadata
 import os
 import sys
 from collections.abc import Callable
@@ -10,8 +9,16 @@ from typing import Any
 
 import torch
 
-from app.verification.compare import Comparison, compare_by_oracle, compare_values, is_degenerate, layout_mismatch
+from app.verification.compare import (
+    Comparison,
+    compare_by_oracle,
+    compare_values,
+    finite_alike,
+    is_degenerate,
+    layout_mismatch,
+)
 from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
+from app.verification.machine import describe_machine
 from app.verification.op_trace import OpTrace
 from app.verification.problem import ProblemFault, load_problem
 from app.verification.service import end_with_parent, serve
@@ -142,11 +149,12 @@ class ReferenceProcess:
         """
         self.incoming, self.outgoing, self.stream = [], [], ByteStream([])
         self.timed = self.timed or TimedInputs(self.inputs, [tensor.clone() for tensor in self.inputs])
-        return {"output_bytes": sum(t.numel() * t.element_size() for t in self.expected)}
+        written = sum(t.numel() * t.element_size() for t in self.expected)
+        return {"output_bytes": written, "has_float_inputs": any(t.is_floating_point() for t in self.inputs)}
 
-    def change_weights(self, names: list[str], factor: float) -> dict[str, Any]:
+    def change_weights(self, names: list[str], seed: int) -> dict[str, Any]:
         """Other weights at the same addresses, for what is timed from now on."""
-        change_weights(self.model, names, factor)
+        change_weights(self.model, names, seed)
         return {}
 
     def trace(self) -> dict[str, Any]:
@@ -182,18 +190,8 @@ class ReferenceProcess:
         return {"mutates": self.mutates, "aliases": self.aliases}
 
     def describe_machine(self) -> dict[str, Any]:
-        """Versions and switches of torch, and the GPU's name; triton's version where it is installed."""
-        found: dict[str, Any] = {"torch": torch.__version__, "cuda": torch.version.cuda, "triton": _triton_version()}
-        found["switches"] = {
-            "matmul.allow_tf32": torch.backends.cuda.matmul.allow_tf32,
-            "cudnn.allow_tf32": torch.backends.cudnn.allow_tf32,
-        }
-        if self.device.type == "cuda":
-            properties = torch.cuda.get_device_properties(self.device)
-            found |= {"gpu": properties.name, "capability": [properties.major, properties.minor]}
-            clock, width = getattr(properties, "memory_clock_rate", 0), getattr(properties, "memory_bus_width", 0)
-            found |= {"l2_bytes": properties.L2_cache_size, "peak_bytes_per_ms": 2 * clock * width / 8}
-        return found
+        """What the fingerprint tells of the machine (machine.py)."""
+        return describe_machine(self.device)
 
     def health(self) -> dict[str, Any]:
         """A small sum on the device, and the bytes that are free on it."""
@@ -225,12 +223,14 @@ class ReferenceProcess:
         return "modulated inputs leave the reference's domain; plain ones used"
 
     def _change_one_element(self, seed: int) -> str:
-        """Change inputs until the reference's own output moves beyond the tolerance."""
+        """Change inputs until the reference's own output moves beyond the tolerance, and stays finite where it was. A
+        degenerate output is to be found out, not to be moved by outliers.
+        """
         base, before = self.inputs, self.previous
-        for attempt in change_attempts():
+        for attempt in change_attempts(base, with_outliers=not is_degenerate(before)):
             self.inputs = change_one_element(base, attempt, seed)
             self._expect()
-            if compare_values(before, self.expected).mismatch:
+            if compare_values(before, self.expected).mismatch and finite_alike(before, self.expected):
                 return f"attempt {attempt + 1}"
         return "the reference does not react to a change"
 
@@ -270,13 +270,6 @@ class ReferenceProcess:
     def _synchronize(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize()
-
-
-def _triton_version() -> str | None:
-    try:
-        return importlib.metadata.version("triton")
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def main() -> None:

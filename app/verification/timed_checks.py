@@ -1,11 +1,10 @@
 """Looks at a candidate between the rounds of timing, at moments that are told to nobody."""
 
-import random
+import secrets
 
 from app.verification.candidate import CandidateRun
 from app.verification.correctness import compare_output
 from app.verification.facts import CheckFact
-from app.verification.protocol import WEIGHT_FACTOR_HIGH, WEIGHT_FACTOR_LOW
 from app.verification.reference import Reference
 
 
@@ -29,7 +28,6 @@ def check_timed(reference: Reference, run: CandidateRun, seed: int) -> CheckFact
 
 def change_weights(reference: Reference, run: CandidateRun) -> None:
     """Change the weights of both sides alike. Raises CandidateFault and ReferenceFault."""
-    factor = random.SystemRandom().uniform(WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH)
-    names = reference.loaded["parameters"]
-    reference.ask("change_weights", names=names, factor=factor)
-    run.ask("change_weights", names=names, factor=factor)
+    names, seed = reference.loaded["parameters"], secrets.randbits(48)
+    reference.ask("change_weights", names=names, seed=seed)
+    run.ask("change_weights", names=names, seed=seed)

@@ -1,11 +1,20 @@
-"""What changes while a run is timed: inputs in every round, the weights once. The same bits in both processes."""
+"""What changes while a run is timed: inputs in every round, weights now and then. The same bits in both processes."""
 
 import torch
 
-from app.verification.protocol import TIMING_FACTOR_HIGH, TIMING_FACTOR_LOW
+from app.verification.protocol import (
+    TIMING_FACTOR_HIGH,
+    TIMING_FACTOR_LOW,
+    WEIGHT_FACTOR_HIGH,
+    WEIGHT_FACTOR_LOW,
+    WEIGHT_SHARE,
+)
 
 _LEFT_ALONE = 8
 """One in so many elements at either end of a weight keeps its value when the weights change."""
+
+_FEW = 64
+"""Weights with fewer elements change in their whole interior."""
 
 _IS_FLOAT = torch.Tensor.is_floating_point
 _COPY = torch.Tensor.copy_
@@ -47,19 +56,28 @@ class TimedInputs:
         return _MULTIPLY(_UNIFORM(into, TIMING_FACTOR_LOW, TIMING_FACTOR_HIGH, generator=generator), base)
 
 
-def change_weights(model: torch.nn.Module, names: list[str], factor: float) -> None:
-    """Scale the interior of the named float weights, by load_state_dict: addresses and outer elements stay."""
+def change_weights(model: torch.nn.Module, names: list[str], seed: int) -> None:
+    """Scale elements in the interior of the named float weights, by load_state_dict: addresses and outer elements stay.
+
+    Which elements change, and by how much, follows from `seed`: up or down, so that weights keep their size.
+    """
     state = {name: tensor.detach().clone() for name, tensor in _STATE(model).items()}
-    for name in names:
+    for index, name in enumerate(names):
         if state[name].is_floating_point():
-            state[name] = _scaled_interior(state[name].contiguous(), factor)
+            state[name] = _scaled_inside(state[name].contiguous(), seed + index)
     _LOAD(model, state, strict=True)
 
 
-def _scaled_interior(tensor: torch.Tensor, factor: float) -> torch.Tensor:
+def _scaled_inside(tensor: torch.Tensor, seed: int) -> torch.Tensor:
+    generator = torch.Generator(device=tensor.device)
+    _SEED(generator, seed)
     flat = tensor.view(-1)
     margin = flat.numel() // _LEFT_ALONE
-    flat[margin : flat.numel() - margin].mul_(factor)
+    inside = flat[margin : flat.numel() - margin]
+    drawn = _UNIFORM(torch.empty_like(inside, dtype=torch.float32), 0.0, 1.0, generator=generator)
+    factor = _UNIFORM(torch.empty((), device=tensor.device), WEIGHT_FACTOR_LOW, WEIGHT_FACTOR_HIGH, generator=generator)
+    share = WEIGHT_SHARE if flat.numel() >= _FEW else 1.0
+    inside *= torch.where(drawn < share / 2, factor, torch.where(drawn < share, 1 / factor, 1.0)).to(tensor.dtype)
     return tensor
 
 

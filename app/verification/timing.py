@@ -1,5 +1,6 @@
 """Interleaved timing: all sides in random order on the same values, with checks from outside."""
 
+import itertools
 import random
 import secrets
 import time
@@ -8,6 +9,7 @@ from typing import Any
 
 from app.verification.candidate import CandidateRun
 from app.verification.cores import OneCore
+from app.verification.correctness import repeats
 from app.verification.facts import CheckFact, TimingFact
 from app.verification.hold import Call, Hold, choose_hold
 from app.verification.protocol import (
@@ -23,6 +25,7 @@ from app.verification.protocol import (
     REHEARSAL_BUDGET_S,
     TIMED_CHECKS,
     WARMUP_ROUNDS,
+    WEIGHT_CHANGES,
     Limits,
 )
 from app.verification.reference import Reference
@@ -51,13 +54,30 @@ class _Rounds:
     sides: list[str]
     settle: bool
     hold_ms: float = HOLD_MS
+    wanted: dict[str, int] = field(default_factory=dict)
+    has_float_inputs: bool = True
     stream: dict[str, list[float]] = field(default_factory=dict)
     gap: dict[str, list[float]] = field(default_factory=dict)
     launches: list[int] = field(default_factory=list)
     checks: list[CheckFact] = field(default_factory=list)
+    repeats_reference: bool = False
+
+    def prepare(self) -> int:
+        """Both sides keep their inputs; bytes that a call writes at the least."""
+        prepared = self.reference.ask("prepare_timing")
+        self.run.ask("prepare_timing")
+        self.wanted = self.reference.ask("trace")["operators"]
+        self.has_float_inputs = bool(prepared["has_float_inputs"])
+        return int(prepared["output_bytes"])
+
+    def change_weights(self) -> None:
+        """Other weights from now on."""
+        change_weights(self.reference, self.run)
 
     def play(self, seed: int) -> None:
         """One call of every side in random order, on the values of `seed`, which nobody knew before."""
+        if not self.has_float_inputs:
+            self.change_weights()
         for side, reading in self._read(seed, self.hold_ms).items():
             self.stream.setdefault(side, []).append(reading["stream_ms"])
             self.gap.setdefault(side, []).append(reading["device_ms"] - reading["stream_ms"])
@@ -77,14 +97,29 @@ class _Rounds:
             readings[side] = {name: float(answer[name]) for name in ("stream_ms", "device_ms", "enqueue_ms")}
         return readings
 
-    def count_launches(self) -> None:
-        """A call like the others whose launches are counted and whose time is not taken."""
+    def count(self) -> None:
+        """A call like the others whose launches and operators are counted and whose time is not taken."""
         values = {"seed": _seed(), "settle": self.settle, "hold_ms": self.hold_ms}
-        self.launches.append(self.run.ask("time", **values, counted=True)["launches"])
+        self._note(self.run.ask("time", **values, counted=True))
+
+    def rehearse(self, seed: int) -> None:
+        """What `count` does, without a clock."""
+        if not self.has_float_inputs:
+            self.change_weights()
+        self._note(self.run.ask("rehearse", seed=seed))
+
+    def _note(self, seen: dict[str, Any]) -> None:
+        self.launches.append(seen["launches"])
+        self.repeats_reference |= repeats(self.wanted, seen["operators"])
 
     def check(self, seed: int) -> None:
         """Compare the output of the round that was just played, and look at the process."""
         self.checks.append(check_timed(self.reference, self.run, seed))
+
+    def check_burst(self, seed: int) -> None:
+        """The same for the last call of a burst."""
+        self.run.ask("keep_burst")
+        self.check(seed)
 
 
 def time_run(
@@ -101,9 +136,8 @@ def time_run(
     `settle` lets the cache flush end before each call and does not hold (see Stopwatch.read). `hold` is that of an
     earlier pair of processes; without one it is found out.
     """
-    prepared = reference.ask("prepare_timing")
-    run.ask("prepare_timing")
     rounds = _Rounds(reference, run, core, ["eager", "candidate"] + ["compile"] * compiled, settle)
+    output_bytes = rounds.prepare()
     warm = [rounds.try_hold(HOLD_MS) for _ in range(WARMUP_ROUNDS)]
     hold = hold or (Hold() if settle else choose_hold(rounds.try_hold, warm))
     rounds.hold_ms = hold.ms
@@ -111,7 +145,7 @@ def time_run(
     gap = median_of(rounds.gap["eager"])
     longest = _longest_gap(gap, settle)
     times = {side: less_measuring(rounds.stream[side], rounds.gap[side], longest) for side in rounds.sides}
-    outside = _outside_clock(run, median_of(times["candidate"]), core)
+    outside = _outside_clock(rounds, median_of(times["candidate"]))
     return TimingFact(
         eager_ms=times["eager"],
         compile_ms=times.get("compile", []),
@@ -119,9 +153,10 @@ def time_run(
         candidate_gap_ms=rounds.gap["candidate"],
         gap_ms=gap,
         outside_ms=outside,
-        output_floor_ms=_output_floor(prepared["output_bytes"], machine),
+        output_floor_ms=_output_floor(output_bytes, machine),
         checks=rounds.checks,
         launches=rounds.launches,
+        repeats_reference=rounds.repeats_reference,
         pair_rounds=[len(times["candidate"])],
         on_one_core=core.is_held,
         hold_ms=hold.ms,
@@ -131,25 +166,31 @@ def time_run(
 
 def _play_all(rounds: _Rounds, limits: Limits) -> None:
     """All rounds that count. Which of them are checked, when launches are counted and when the weights change is drawn
-    here and told to nobody; most of the checks come after the weights have changed. Rounds beyond the least number are
-    checked and counted as often as those before.
+    here and told to nobody; there are checks after every change. Rounds beyond the least number are checked and counted
+    as often as those before.
     """
     count = limits.min_trials
     checked = sorted(_SOURCE.sample(range(count), min(TIMED_CHECKS, count)))
-    change_at = _SOURCE.randint(0, checked[len(checked) // 3])
+    change_at = _change_rounds(checked)
     counted = _SOURCE.sample(range(count), min(COUNTED_CALLS, count))
     started = time.monotonic()
     for index in range(limits.max_trials):
         if index >= count and time.monotonic() - started > limits.timing_budget_s:
             break
-        if index == change_at:
-            change_weights(rounds.reference, rounds.run)
+        if index in change_at:
+            rounds.change_weights()
         seed = _seed()
         rounds.play(seed)
         if index in checked or _is_drawn(index, count, TIMED_CHECKS):
             rounds.check(seed)
         if index in counted or _is_drawn(index, count, COUNTED_CALLS):
-            rounds.count_launches()
+            rounds.count()
+
+
+def _change_rounds(checked: list[int]) -> set[int]:
+    """Rounds before which weights change, with checks between them and after the last."""
+    bounds = [0] + [checked[len(checked) * part // (WEIGHT_CHANGES + 1)] for part in range(1, WEIGHT_CHANGES + 1)]
+    return {_SOURCE.randint(min(low + (low > 0), high), high) for low, high in itertools.pairwise(bounds)}
 
 
 def _is_drawn(index: int, count: int, often: int) -> bool:
@@ -189,22 +230,24 @@ def _seed() -> int:
 
 def rehearse(reference: Reference, run: CandidateRun) -> TimingFact:
     """The rounds of timing without a clock, for the CPU: some outputs are compared, the last one always."""
-    reference.ask("prepare_timing")
-    run.ask("prepare_timing")
-    checks: list[CheckFact] = []
-    launches: list[int] = []
-    change_at = _SOURCE.randint(1, 3)
+    rounds = _Rounds(reference, run, OneCore([]), [], settle=False)
+    rounds.prepare()
+    change_at = [_SOURCE.randint(1, 3)]
+    change_at += [change_at[0] + step for step in range(1, WEIGHT_CHANGES)]
     started, count, is_last = time.monotonic(), 0, False
-    while not (is_last or any(check.found for check in checks)):
+    while not (is_last or any(check.found for check in rounds.checks)):
         count += 1
-        is_last = count >= MIN_TRIALS or (count > change_at and time.monotonic() - started > REHEARSAL_BUDGET_S)
-        if count == change_at:
-            change_weights(reference, run)
+        is_last = count >= MIN_TRIALS or (count > change_at[-1] and time.monotonic() - started > REHEARSAL_BUDGET_S)
+        if count in change_at:
+            rounds.change_weights()
         seed = _seed()
-        launches.append(run.ask("rehearse", seed=seed)["launches"])
-        if is_last or _SOURCE.random() < TIMED_CHECKS / MIN_TRIALS:
-            checks.append(check_timed(reference, run, seed))
-    return TimingFact(checks=checks, launches=launches)
+        rounds.rehearse(seed)
+        if is_last or count in change_at or _SOURCE.random() < TIMED_CHECKS / MIN_TRIALS:
+            rounds.check(seed)
+    seeds = [_seed() for _ in range(_BURST_CALLS[0])]
+    run.ask("burst", seeds=seeds, idle=False)
+    rounds.check_burst(seeds[-1])
+    return TimingFact(checks=rounds.checks, launches=rounds.launches, repeats_reference=rounds.repeats_reference)
 
 
 def _longest_gap(eager_gap: float, settle: bool) -> float:
@@ -215,23 +258,25 @@ def _longest_gap(eager_gap: float, settle: bool) -> float:
     return max(eager_gap * (1.0 if settle else GAP_FACTOR), GAP_FLOOR_MS)
 
 
-def _outside_clock(run: CandidateRun, claimed_ms: float, core: OneCore) -> float:
+def _outside_clock(rounds: _Rounds, claimed_ms: float) -> float:
     """Milliseconds per call by the judge's own clock: the best of a few bursts, each call on values of its own, less
-    what a burst takes that only makes the values.
+    what a burst takes that only makes the values. The last output of the last burst is compared.
     """
     low, high = _BURST_CALLS
     count = max(low, min(high, int(_BURST_MS / max(claimed_ms, 1e-3))))
     empty, full = [], []
     for _ in range(_BURSTS):
-        core.renew()
-        empty.append(_wall_ms(run, count, idle=True))
-        full.append(_wall_ms(run, count, idle=False))
+        rounds.core.renew()
+        seeds = [_seed() for _ in range(count)]
+        empty.append(_wall_ms(rounds.run, seeds, idle=True))
+        full.append(_wall_ms(rounds.run, seeds, idle=False))
+    rounds.check_burst(seeds[-1])
     return max((min(full) - min(empty)) / count, 0.0)
 
 
-def _wall_ms(run: CandidateRun, count: int, idle: bool) -> float:
-    seed, started = _seed(), time.perf_counter()
-    run.ask("burst", seed=seed, count=count, idle=idle)
+def _wall_ms(run: CandidateRun, seeds: list[int], idle: bool) -> float:
+    started = time.perf_counter()
+    run.ask("burst", seeds=seeds, idle=idle)
     return (time.perf_counter() - started) * 1000
 
 

@@ -13,6 +13,9 @@ _NORM_LAYERS = (
     torch.nn.InstanceNorm1d, torch.nn.InstanceNorm2d, torch.nn.InstanceNorm3d,
 )  # fmt: skip
 _CHANGE_TRIES = 4
+_OUTLIERS = 8
+_OUTLIER_SIZES = (1e4, 1e2)
+_LARGEST_HALF = 1e3
 
 
 def draw_inputs(problem: LoadedProblem, device: torch.device, seed: int) -> tuple[Any, list[torch.Tensor]]:
@@ -84,8 +87,9 @@ def modulate(inputs: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
 def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> list[torch.Tensor]:
     """A copy in which one interior element of one float input has another value that occurs in the tensor.
 
-    Later attempts take another input and place; from `attempt` = _CHANGE_TRIES on the whole interior is halved, for
-    problems that one element cannot move beyond the tolerance. First and last elements always stay.
+    Later attempts take another input and place. What follows is for problems that one element cannot move beyond the
+    tolerance: a few interior elements become outliers, and at last the whole interior is halved. First and last
+    elements always stay.
     """
     changed = [tensor.clone() for tensor in inputs]
     floats = [tensor for tensor in changed if tensor.is_floating_point() and tensor.numel() >= 8]
@@ -94,10 +98,13 @@ def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> l
     generator = torch.Generator().manual_seed(seed + attempt)
     target = floats[attempt % len(floats)].view(-1)
     count = target.numel()
-    if attempt >= _CHANGE_TRIES:
+    low, high = count // 4, 3 * count // 4
+    if attempt >= _CHANGE_TRIES + len(_OUTLIER_SIZES) * len(floats):
         target[count // 8 : -(count // 8)] *= 0.5
         return changed
-    low, high = count // 4, 3 * count // 4
+    if attempt >= _CHANGE_TRIES:
+        _put_outliers(target, low, high, _OUTLIER_SIZES[(attempt - _CHANGE_TRIES) // len(floats)], generator)
+        return changed
     place = int(torch.randint(low, high, (), generator=generator))
     window = target[low:high]
     nonzero = window.nonzero()
@@ -108,6 +115,24 @@ def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> l
     return changed
 
 
-def change_attempts() -> range:
-    """The attempts in order: single elements first, then the interior as a whole, once for each of a few inputs."""
-    return range(_CHANGE_TRIES + 2)
+def _put_outliers(flat: torch.Tensor, low: int, high: int, size: float, generator: torch.Generator) -> None:
+    """Set a few elements between two places to as many times the largest one, each to another part of that, so that no
+    share of them stands for the rest. Negative where there are negative elements, as that overflows less often.
+    """
+    sign = 1.0 if bool((flat >= 0).all()) else -1.0
+    largest = size * max(float(flat.nan_to_num(0.0, 0.0, 0.0).abs().max()), 1.0)
+    if flat.dtype in (torch.float16, torch.bfloat16):
+        largest = min(largest, _LARGEST_HALF)
+    places = torch.randint(low, high, (_OUTLIERS,), generator=generator)
+    values = sign * largest * (0.3 + 0.7 * torch.rand(_OUTLIERS, generator=generator))
+    flat[places.to(flat.device)] = values.to(flat.device, flat.dtype)
+
+
+def change_attempts(inputs: list[torch.Tensor], with_outliers: bool) -> list[int]:
+    """The attempts in order: single elements, outliers of each size in each input, then the interior as a whole, once
+    for each of a few inputs.
+    """
+    floats = sum(tensor.is_floating_point() and tensor.numel() >= 8 for tensor in inputs)
+    halves = _CHANGE_TRIES + len(_OUTLIER_SIZES) * floats
+    outliers = range(_CHANGE_TRIES, halves if with_outliers else _CHANGE_TRIES)
+    return [*range(_CHANGE_TRIES), *outliers, halves, halves + 1]

@@ -4,6 +4,7 @@ import itertools
 import statistics
 
 from app.verification.facts import Facts, LaunchFact, TimingFact
+from app.verification.needs_gpu import needs_gpu
 from app.verification.protocol import (
     CLOCK_FACTOR,
     CLOCK_SLACK_MS,
@@ -108,7 +109,8 @@ def detail_of(facts: Facts) -> str:
     if facts.rejections:
         return "; ".join(facts.rejections[:5])
     if facts.end is not None:
-        return f"{facts.end.phase}: {facts.end.detail}"
+        needed = "this candidate needs a GPU: " if not facts.on_gpu and needs_gpu(facts.end) else ""
+        return f"{facts.end.phase}: {needed}{facts.end.detail}"
     if facts.weights_mismatch:
         return facts.weights_mismatch
     for case in facts.cases:
@@ -135,6 +137,8 @@ def _ending(facts: Facts) -> Verdict | None:
         return Verdict.INCORRECT_STRUCTURE
     if end.error_type in _MEMORY_ERRORS or (end.kind == "error" and any(word in end.detail for word in _MEMORY_WORDS)):
         return Verdict.OUT_OF_MEMORY
+    if not facts.on_gpu and needs_gpu(end):
+        return Verdict.INFRA_ERROR
     if end.phase == "load" and end.kind in _LOADING_ENDINGS:
         return _LOADING_ENDINGS[end.kind]
     return _ENDINGS[end.kind]
@@ -205,10 +209,14 @@ def _timed_outputs(facts: Facts) -> Verdict | None:
 
 
 def _timed_launches(facts: Facts) -> Verdict | None:
-    """Whoever launched in the last case, and not in every counted call among the timed ones, was timed without."""
-    if facts.launch is None or facts.timing is None or not facts.launch.last_launches:
+    """Whoever launched in the last case, and not in every counted call among the timed ones, was timed without; and
+    whoever left the reference's work to torch in one of them had a kernel for show.
+    """
+    if facts.launch is None or facts.timing is None or not facts.requires_kernel:
         return None
-    return Verdict.NO_CUSTOM_KERNEL if 0 in facts.timing.launches else None
+    if facts.launch.last_launches and 0 in facts.timing.launches:
+        return Verdict.NO_CUSTOM_KERNEL
+    return Verdict.DECOY if facts.timing.repeats_reference else None
 
 
 _RULES = (

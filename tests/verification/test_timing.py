@@ -1,5 +1,6 @@
 """Rounds may begin anew with the same two processes: after other streams were seen, they are timed a second time."""
 
+import itertools
 import secrets
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from app.verification import CPU_LIMITS, read_candidate
 from app.verification.candidate import CandidateRun
 from app.verification.correctness import CorrectnessFacts, run_cases
+from app.verification.protocol import WEIGHT_CHANGES
 from app.verification.reference import ReferencePool
-from app.verification.timing import rehearse
+from app.verification.timing import _change_rounds, rehearse
 from tests.verification.conftest import GALLERY, problem_named
 
 pytestmark = pytest.mark.timeout(180)
@@ -51,3 +53,14 @@ def test_the_program_of_a_caged_process_is_found_inside_its_cage() -> None:
                 assert words[1:3] == [b"-m", f"app.verification.{module}".encode()]
         finally:
             run.close()
+
+
+@pytest.mark.parametrize("checked", [[0, 1, 2, 3, 4, 5], [3, 9, 11, 20, 27, 29], [7]])
+def test_weights_change_between_checks_and_every_change_is_followed_by_one(checked: list[int]) -> None:
+    for _ in range(50):
+        changes = sorted(_change_rounds(checked))
+        assert changes[-1] <= checked[-1]
+        if len(checked) > 1:
+            assert len(changes) == WEIGHT_CHANGES
+            bounds = [*changes, 10**6]
+            assert all(any(low <= index < high for index in checked) for low, high in itertools.pairwise(bounds))

@@ -1,5 +1,6 @@
 """New weights and inputs unmask assumptions and keep what a problem's domain needs."""
 
+import pytest
 import torch
 
 from app.verification.variation import change_attempts, change_one_element, modulate, randomise_weights
@@ -49,7 +50,34 @@ def test_one_interior_element_changes_and_the_ends_stay() -> None:
 
 def test_the_last_attempts_change_the_interior_as_a_whole_and_the_ends_stay() -> None:
     plain = [torch.rand(1000) + 1]
-    changed = change_one_element(plain, change_attempts()[-1], 5)[0]
+    changed = change_one_element(plain, change_attempts(plain, with_outliers=True)[-1], 5)[0]
     assert torch.equal(changed[:100], plain[0][:100])
     assert torch.equal(changed[-100:], plain[0][-100:])
     assert int((changed != plain[0]).sum()) == 750
+
+
+@pytest.mark.parametrize("plain", [torch.rand(2**20), torch.randn(2**20), torch.rand(2**20).half()])
+def test_where_one_element_does_not_matter_a_few_become_outliers_of_different_sizes(plain: torch.Tensor) -> None:
+    for attempt in (4, 5):
+        changed = change_one_element([plain], attempt, 5)[0]
+        moved = changed[changed != plain].float()
+        assert len(moved) == len(moved.unique()) == 8
+        assert bool(moved.isfinite().all())
+        assert float(moved.abs().min()) > 25
+        assert bool((moved > 0).all()) == bool((plain >= 0).all())
+
+
+def test_outliers_come_in_each_input_before_a_smaller_size_is_tried() -> None:
+    plain = [torch.rand(1000), torch.rand(1000), torch.arange(1000)]
+    largest = []
+    for attempt in change_attempts(plain, with_outliers=True)[4:8]:
+        changed = change_one_element(plain, attempt, 5)
+        largest.append([float(tensor.max()) > 1 for tensor in changed[:2]] + [float(changed[attempt % 2].max()) > 150])
+        assert torch.equal(changed[2], plain[2])
+    assert largest == [[True, False, True], [False, True, True], [True, False, False], [False, True, False]]
+
+
+def test_without_outliers_the_same_attempts_change_the_interior() -> None:
+    plain = [torch.rand(1000), torch.rand(1000)]
+    assert change_attempts(plain, with_outliers=False) == [0, 1, 2, 3, 8, 9]
+    assert change_attempts(plain, with_outliers=True) == list(range(10))

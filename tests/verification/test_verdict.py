@@ -85,6 +85,8 @@ def case(**values: Any) -> list[CaseFact]:
         (good(launch=LaunchFact(launches={"mine": 1}, repeats_reference=True)), Verdict.DECOY),
         (good(launch=dataclasses.replace(OWN, own_us=0.0)), Verdict.NO_CUSTOM_KERNEL),
         (good(launch=dataclasses.replace(OWN, knocked_out_matches=True)), Verdict.DECOY),
+        (good(timing=timing(repeats_reference=True)), Verdict.DECOY),
+        (good(timing=timing(repeats_reference=True), requires_kernel=False), Verdict.VERIFIED),
         (good(launch=dataclasses.replace(OWN, launches={})), Verdict.NO_CUSTOM_KERNEL),
         (good(timing=timing(outside_ms=3.0)), Verdict.SUSPICIOUS),
         (good(timing=timing(candidate_gap_ms=[0.9] * 40)), Verdict.SUSPICIOUS),
@@ -268,3 +270,29 @@ def test_what_is_no_record_is_refused(data: dict[str, Any]) -> None:
 def test_every_verdict_is_success_infrastructure_or_a_fault_of_the_kernel() -> None:
     assert not [verdict for verdict in Verdict if verdict.is_success and verdict.is_infrastructure]
     assert sum(verdict.is_infrastructure for verdict in Verdict) == 4
+
+
+@pytest.mark.parametrize(
+    ("error_type", "detail", "verdict"),
+    [
+        ("AssertionError", "Torch not compiled with CUDA enabled", Verdict.INFRA_ERROR),
+        ("RuntimeError", "No CUDA GPUs are available", Verdict.INFRA_ERROR),
+        ("RuntimeError", "Found no NVIDIA driver on your system.", Verdict.INFRA_ERROR),
+        ("RuntimeError", "Cannot access accelerator device when none is available.", Verdict.INFRA_ERROR),
+        ("RuntimeError", "0 active drivers ([]). There should only be one.", Verdict.INFRA_ERROR),
+        ("ValueError", "x must be a CUDA tensor", Verdict.INFRA_ERROR),
+        ("AssertionError", "\n  in forward\n    assert x.is_cuda and y.is_cuda\nAssertionError", Verdict.INFRA_ERROR),
+        ("AssertionError", "\n  in forward\n    assert x.device.type == 'cuda'", Verdict.INFRA_ERROR),
+        ("AssertionError", "\n  in forward\n    assert x.dtype == torch.float32", Verdict.RUNTIME_ERROR),
+        ("KeyError", "'cuda is needed'", Verdict.RUNTIME_ERROR),
+        ("RuntimeError", "shapes differ\n  must be right\n  on every cuda", Verdict.RUNTIME_ERROR),
+    ],
+)
+def test_a_missing_gpu_is_no_fault_of_the_kernel_unless_there_is_one(
+    error_type: str, detail: str, verdict: Verdict
+) -> None:
+    end = PhaseEnd("correctness", "error", detail, error_type)
+    assert verdict_of(good(end=end, on_gpu=False)) is verdict
+    assert verdict_of(good(end=end, on_gpu=True)) is Verdict.RUNTIME_ERROR
+    loading = verdict_of(good(end=dataclasses.replace(end, phase="load"), on_gpu=False))
+    assert loading is (verdict if verdict is Verdict.INFRA_ERROR else Verdict.COMPILE_ERROR)

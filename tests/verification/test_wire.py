@@ -45,3 +45,22 @@ def test_a_record_arrives_as_it_was_sent(ends: tuple[Wire, socket.socket]) -> No
     sent = {"text": "ü", "numbers": [1, 2.5, None], "path": os.sep}
     Wire(theirs).send(sent)
     assert wire.receive() == sent
+
+
+def test_what_is_put_into_the_place_of_jsons_functions_later_writes_no_record(
+    ends: tuple[Wire, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire, theirs = ends
+    for owner, name in ((json, "dumps"), (json.encoder, "c_make_encoder"), (json.JSONEncoder, "iterencode")):
+        monkeypatch.setattr(owner, name, lambda *_, **__: '{"forged": true}')
+    wire.send({"launches": 3, "text": "\u00e9\u20ac", "share": 0.5, "nothing": None})
+    monkeypatch.undo()
+    head = theirs.recv(8)
+    assert json.loads(theirs.recv(struct.unpack(">4sI", head)[1])) == {
+        "launches": 3, "text": "\u00e9\u20ac", "share": 0.5, "nothing": None
+    }  # fmt: skip
+
+
+def test_a_value_that_has_no_form_in_json_is_refused(ends: tuple[Wire, socket.socket]) -> None:
+    with pytest.raises(TypeError, match="set has no form in JSON"):
+        ends[0].send({"a": {1}})
