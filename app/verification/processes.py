@@ -38,7 +38,7 @@ def signal_tree(root: int, number: int) -> None:
             _signal(pid, number)
 
 
-def end_all(root: int, nonce: str, patience_s: float = 3.0) -> bool:
+def end_all(root: int, nonce: str, patience_s: float = 10.0) -> bool:
     """End `root`, its process group, what is below it and what carries the nonce. True when nothing is left.
 
     SIGTERM first, so that a sandbox may clean up; SIGKILL for whatever is still there 0.1 s later, until nothing is.

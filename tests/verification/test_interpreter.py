@@ -13,19 +13,15 @@ pytestmark = pytest.mark.timeout(180)
 GOOD = read_candidate(GALLERY / "good_scaled_gelu.py").raw.decode()
 FORWARD = "    def forward(self, x, residual):\n"
 HEAD = "import torch, triton\nimport torch.nn as nn\nimport triton.language as tl\n"
-WITHOUT_EFFECT = {
-    "a device's context": "with torch.cuda.device(x.device):\n            pass",
-    "waiting": "torch.cuda.synchronize()",
-    "waiting for a device": "torch.cuda.synchronize(x.device)",
-    "choosing a device": "torch.cuda.set_device(x.device)",
-    "the present device": "torch.cuda.current_device()",
-    "loops of the host": "assert list(reversed(range(3))) == [2, 1, 0] and len(range(4)) == 4",
-}
+WITHOUT_EFFECT = """with torch.cuda.device(x.device):
+            torch.cuda.synchronize()
+        torch.cuda.synchronize(x.device)
+        torch.cuda.set_device(x.device)
+        torch.cuda.current_device()
+        assert list(reversed(range(3))) == [2, 1, 0] and len(range(4)) == 4"""
 IN_NEED_OF_A_GPU = {
     "a device by name": "torch.zeros(1, device='cuda')",
-    "properties": "torch.cuda.get_device_properties(0)",
     "a stream": "torch.cuda.Stream()",
-    "an assertion": "assert x.is_cuda",
     "an assertion with a reason": "assert x.is_cuda, 'x must be on the GPU'",
     "a refusal": "if not x.is_cuda:\n            raise ValueError('inputs must be CUDA tensors')",
 }
@@ -44,12 +40,12 @@ LIBDEVICE = {
     "trunc(x * -3.0)": "torch.trunc(x * -3)", "isnan(x / 0.0 - x / 0.0).to(tl.float32)": "torch.ones_like(x)",
     "isinf(x).to(tl.float32)": "torch.zeros_like(x)",
 }  # fmt: skip
-LOOPS = {
-    "a product": ("range(0, 4)", "(k * 16).to(tl.int64)"),
-    "a sum from the other side": ("range(0, 4)", "((1 + k - 1) * 16).to(tl.int64)"),
-    "tl.range": ("tl.range(0, 4)", "(k * 16).to(tl.int64)"),
-    "tl.range by step": ("tl.range(0, 64, step=16, num_stages=2)", "k.to(tl.int64)"),
-}
+LOOPS = (
+    ("range(0, 4)", "(k * 16).to(tl.int64)"),
+    ("range(0, 4)", "((1 + k - 1) * 16).to(tl.int64)"),
+    ("tl.range(0, 4)", "(k * 16).to(tl.int64)"),
+    ("tl.range(0, 64, step=16, num_stages=2)", "k.to(tl.int64)"),
+)
 
 
 def beginning_with(statement: str) -> Candidate:
@@ -63,11 +59,9 @@ def judged(candidates: dict[str, Candidate]) -> dict[str, RunRecord]:
 
 
 def test_calls_that_select_a_device_or_wait_for_it_do_nothing_on_the_cpu_and_are_listed_as_shims() -> None:
-    records = judged({name: beginning_with(statement) for name, statement in WITHOUT_EFFECT.items()})
-    assert {name: (record.verdict, record.detail) for name, record in records.items()} == dict.fromkeys(
-        WITHOUT_EFFECT, (Verdict.VERIFIED, "")
-    )
-    listed = records["waiting"].evidence["shims"]
+    record = verify(problem_named("scaled_gelu_residual"), beginning_with(WITHOUT_EFFECT), "cpu", CPU_LIMITS)
+    assert (record.verdict, record.detail) == (Verdict.VERIFIED, "")
+    listed = record.evidence["shims"]
     assert {"torch.cuda.device", "torch.cuda.synchronize", "torch.cuda.current_device"} <= set(listed)
 
 
@@ -113,21 +107,21 @@ def test_a_loop_variable_can_be_cast_after_arithmetic_and_in_loops_over_tl_range
     problem = tmp_path / "problem.py"
     problem.write_text(
         "import torch\nimport torch.nn as nn\n"
-        "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n"
+        "class Model(nn.Module):\n    def forward(self, x):\n        return (x + 1).expand(4, 64).contiguous()\n"
         "def get_inputs():\n    return [torch.rand(64)]\ndef get_init_inputs():\n    return []\n"
     )
-    jobs = []
-    for name, (loop, begin) in LOOPS.items():
-        source = (
-            f"{HEAD}@triton.jit\ndef add_one(x, out):\n    for k in {loop}:\n"
-            f"        place = {begin} + tl.arange(0, 16)\n        tl.store(out + place, tl.load(x + place) + 1.0)\n"
-            "class ModelNew(nn.Module):\n    def forward(self, x):\n"
-            "        out = torch.empty_like(x)\n        add_one[(1,)](x, out)\n        return out\n"
-        )
-        jobs.append(Job(read_problem(problem), Candidate(source.encode(), name)))
-    records = verify_many(jobs, "cpu", CPU_LIMITS, workers=2)
-    found = {record.candidate["name"]: (record.verdict, record.detail) for record in records}
-    assert found == dict.fromkeys(LOOPS, (Verdict.VERIFIED, ""))
+    kernels = "".join(
+        f"@triton.jit\ndef add_one_{row}(x, out):\n    for k in {loop}:\n"
+        f"        place = {begin} + tl.arange(0, 16)\n        tl.store(out + place, tl.load(x + place) + 1.0)\n"
+        for row, (loop, begin) in enumerate(LOOPS)
+    )
+    calls = "".join(f"        add_one_{row}[(1,)](x, out[{row}])\n" for row in range(len(LOOPS)))
+    source = (
+        f"{HEAD}{kernels}class ModelNew(nn.Module):\n    def forward(self, x):\n"
+        f"        out = torch.empty({len(LOOPS)}, 64)\n{calls}        return out\n"
+    )
+    record = verify(read_problem(problem), Candidate(source.encode()), "cpu", CPU_LIMITS)
+    assert (record.verdict, record.detail) == (Verdict.VERIFIED, "")
 
 
 def test_arithmetic_of_a_loop_variable_gives_a_loop_variable_where_it_gives_an_integer() -> None:

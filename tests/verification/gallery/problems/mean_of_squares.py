@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-SIZES = {"full": (8192, 4096), "small": (2048, 4096)}
+SIZES = {"full": (8192, 4096), "small": (1024, 4096)}
 
 
 class Model(nn.Module):
