@@ -21,7 +21,7 @@ serve: $(VENV)/serve.stamp
 
 # Runs every check and every test that needs no GPU.
 test: check sandbox browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 # Runs the tests that need an NVIDIA GPU.
 test-gpu: $(VENV)/test.stamp sandbox
