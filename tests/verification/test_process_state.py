@@ -1,6 +1,5 @@
 """Variables and switches: those that honest modules set are their own business, those that help to cheat are not."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -38,16 +37,18 @@ def usual_torch() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_a_variable_that_honest_modules_set_is_not_watched(name: str) -> None:
+def test_a_variable_that_honest_modules_set_is_not_watched(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = environment()
-    os.environ[name] = HARMLESS[name]
+    monkeypatch.setenv(name, HARMLESS[name])
     assert environment() == before
 
 
 @pytest.mark.parametrize("name", WATCHED)
-def test_a_variable_that_changes_clocks_numbers_or_the_loader_is_watched(name: str) -> None:
+def test_a_variable_that_changes_clocks_numbers_or_the_loader_is_watched(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = environment()
-    os.environ[name] = WATCHED[name]
+    monkeypatch.setenv(name, WATCHED[name])
     assert {found.removesuffix(" (C)") for found in set(environment()) - set(before)} == {name}
 
 
