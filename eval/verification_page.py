@@ -63,7 +63,10 @@ def _seeds(batches: list[dict[str, Any]]) -> list[str]:
     rows = [{row["id"]: row for row in run["rows"]} for run in runs]
     names = sorted(rows[0])
     correct = sum(all(part[name]["figures"] for part in rows) for name in names)
-    recent = _of_last_protocol(batches)
+    evaluators = [batch["provenance"]["evaluator"] for batch in batches for _ in batch["runs"]]
+    present = _alike_at_the_end([evaluator.split("-")[0] for evaluator in evaluators])
+    same = _alike_at_the_end(evaluators)
+    shown = range(len(runs) - present, len(runs))
     flagged = [name for name in names if any("launch_bound" in part[name]["flags"] for part in rows)]
     return [
         f"## The {len(names)} seed kernels, {len(runs)} times",
@@ -75,12 +78,14 @@ def _seeds(batches: list[dict[str, Any]]) -> list[str]:
         *_prose(
             f"{correct} of {len(names)} are correct in every run.",
             f"The largest and the smallest speedup are within 5 % over all runs {_agreement(rows, names)},",
-            f"and over the last {recent}, which are of one protocol, {_agreement(rows[-recent:], names)}.",
+            f"over the last {present}, which are of the present protocol, {_agreement(rows[-present:], names)},",
+            f"and over the last {same}, which are of one evaluator, {_agreement(rows[-same:], names)}.",
             f"Launch-bound, so that the ratio depends on the host: {', '.join(flagged) or 'none'}.",
+            "The table has the runs of the present protocol.",
         ),
         "",
-        *_table("kernel", "claimed", *(f"run {n}" for n in range(1, len(runs) + 1)), "lower bound", *_REST),
-        *(_seed_line([part[name] for part in rows]) for name in names),
+        *_table("kernel", "claimed", *(f"run {n + 1}" for n in shown), "lower bound", *_REST),
+        *(_seed_line([rows[n][name] for n in shown]) for name in names),
         "",
     ]
 
@@ -101,10 +106,9 @@ def _throughput(batches: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _of_last_protocol(batches: list[dict[str, Any]]) -> int:
-    """How many runs at the end are of one version of the protocol, which an evaluator's name begins with."""
-    versions = [batch["provenance"]["evaluator"].split("-")[0] for batch in batches for _ in batch["runs"]]
-    return len(list(itertools.takewhile(lambda version: version == versions[-1], reversed(versions))))
+def _alike_at_the_end(names: list[str]) -> int:
+    """How many of the last names are the same one."""
+    return len(list(itertools.takewhile(lambda name: name == names[-1], reversed(names))))
 
 
 def _agreement(rows: list[dict[str, Any]], names: list[str]) -> str:
