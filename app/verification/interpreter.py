@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from app.verification.interpreter_calls import shim_calls
+
 Elementwise = Callable[..., Any]
 
 _SAME_IN_NUMPY = (
@@ -75,7 +77,8 @@ def install_shims() -> list[str]:
         interpreter = importlib.import_module("triton.runtime.interpreter")
     except ModuleNotFoundError:
         return done
-    return [*done, *_shim_libdevice(language, interpreter), *_shim_autotuner(), *_shim_range(interpreter), "range"]
+    done += [*_shim_libdevice(language, interpreter), *_shim_autotuner(), *_shim_range(interpreter), "range"]
+    return done + shim_calls(language, interpreter)
 
 
 class NoDevice:

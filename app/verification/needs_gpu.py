@@ -12,12 +12,22 @@ _NO_GPU_WORDS = (
 """What torch and Triton say where a call needs a device that is not there."""
 
 _REFUSES_CPU = re.compile(
-    r"\A[^\n]*(\b(must|should|needs?|requires?|expect(s|ed)?|only|not)\b[^\n]*\b(cuda|gpu)\b"
-    r"|\b(cuda|gpu)\b[^\n]*\b(required|needed|only|(not |un)available)\b)"
-    r"|^\s*assert [^\n]*(\.is_cuda\b|\.device\.type == [\"']cuda)",
+    r"\A[^\n]*("
+    r"\b(must|should|needs?|requires?|expect(s|ed)?|only|not)\b[^\n]*\b(cuda|gpu)\b"
+    r"|\b(cuda|gpu)\b[^\n]*\b(required|needed|only|(not |un)available)\b"
+    r"|\bcpu\b[^\n]*\b(not |un)(supported|implemented|available|allowed)\b"
+    r"|\b(not (support|supported|implemented|available|allowed|run on|work)|cannot (run|be run|work)|no|unsupported)\b"
+    r"[^\n]{0,40}\bcpu\b"
+    r"|arguments from the 'CPU' backend[^\n]*\bonly available for these backends: \[[^\]\n]*\bCUDA\b"
+    r")"
+    r"|^\s*assert\b[^\n]*("
+    r"\.is_cuda\b|\bnot [\w.]+\.is_cpu\b|\bdevice\b[^\n]*[\"']cuda|[\"']cuda[^\n]*\bdevice\b"
+    r"|\bdevice\b[^\n]*!= [^\n]*[\"']cpu|[\"']cpu[\"'] != [^\n]*\bdevice\b"
+    r")",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A candidate's own words against tensors of the CPU: the first line of what it raised, or its assertion."""
+"""Words against tensors of the CPU: the first line of what was raised, of the candidate or of torch for an operator
+that is registered for CUDA only; or the candidate's assertion."""
 
 _REFUSALS = ("AssertionError", "RuntimeError", "ValueError", "TypeError", "NotImplementedError")
 
