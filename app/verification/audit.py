@@ -7,17 +7,18 @@ import importlib
 import json
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 
 from app.verification.process_state import environment, hidden_hooks, switches
+from app.verification.stillness import Stillness
 
 _WATCHED_MODULES = (
     "torch", "torch.cuda", "torch.nn.functional", "torch.testing", "torch.profiler", "torch.autograd.profiler",
     "torch.utils.cpp_extension", "time", "json", "json.encoder", "json.decoder", "socket", "os", "builtins", "gc",
-    "math", "threading",
+    "math", "threading", "contextlib",
 )  # fmt: skip
 _WATCHED_CLASSES: tuple[type, ...] = (
     torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Size, torch.UntypedStorage, torch.Generator, torch.no_grad,
@@ -28,13 +29,13 @@ _REPLACED_BY_TORCH = ("torch.manual_seed",)
 """torch wraps it anew when its compiler is imported, which custom operators do. The evaluator does not call it in the
 candidate's process while it times."""
 
-Space = dict[str, Any]
+Space = Mapping[str, Any]
 
 
 class Audit:
     """A picture of the process before the candidate was imported. `guarded` are objects whose functions must stay."""
 
-    def __init__(self, guarded: list[object]) -> None:
+    def __init__(self, guarded: list[object], stillness: Stillness) -> None:
         self._guarded = [(value, dict(vars(value))) for value in guarded]
         spaces = dict(_namespaces())
         self._functions = {place: dict(_callables(space)) for place, space in spaces.items()}
@@ -44,6 +45,7 @@ class Audit:
         self._environment = environment()
         self._hooks = hidden_hooks()
         self._threads = _thread_count()
+        self._stillness = stillness
 
     def changes(self) -> dict[str, Any]:
         """Names of replaced functions, switches, environment variables; threads that are still there."""
@@ -55,7 +57,7 @@ class Audit:
         }
 
     def _patched(self) -> list[str]:
-        found = _differences(self._hooks, hidden_hooks())
+        found = [*_differences(self._hooks, hidden_hooks()), *self._stillness.found]
         now = dict(_namespaces())
         for place, functions in self._functions.items():
             space = now.get(place, {})
@@ -81,10 +83,16 @@ class Audit:
         return [name for name, value in vars(kind).items() if callable(value) and name in inherited - set(before)]
 
 
+def watched_functions() -> Iterator[tuple[str, Space, dict[str, Callable[..., Any]]]]:
+    """Places, their names, and the functions in them that nobody may replace even for a moment."""
+    for place, space in _namespaces():
+        yield place, space, {name: f for name, f in _callables(space) if f"{place}.{name}" not in _REPLACED_BY_TORCH}
+
+
 def _namespaces() -> list[tuple[str, Space]]:
     spaces = [(name, vars(importlib.import_module(name))) for name in _WATCHED_MODULES]
     spaces += [(name, vars(module)) for name, module in list(sys.modules.items()) if _is_harness(name)]
-    return spaces + [(_place(kind), dict(vars(kind))) for kind in _classes()]
+    return spaces + [(_place(kind), vars(kind)) for kind in _classes()]
 
 
 def _classes() -> list[type]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from app.verification.audit import Audit
+from app.verification.audit import Audit, watched_functions
 from app.verification.candidate_module import import_source
 from app.verification.candidate_timing import CandidateTiming
 from app.verification.exchange import ByteStream, Chunk, allocate, from_tree, specs_of, to_tree
@@ -19,6 +19,7 @@ from app.verification.op_trace import OpTrace
 from app.verification.profiling import Profiler
 from app.verification.service import end_with_parent, serve
 from app.verification.snapshot import overlaps, storage_of
+from app.verification.stillness import Stillness
 from app.verification.stopwatch import Stopwatch
 from app.verification.timed_inputs import same_bytes
 from app.verification.wire import Wire
@@ -49,9 +50,11 @@ class CandidateProcess:
         self.raw_tensors: list[torch.Tensor] = []
         self.outputs: list[torch.Tensor] = []
         self.held: list[list[torch.Tensor]] = []
-        self.timing = CandidateTiming(self.stopwatch, self.launches)
-        tools = (self.stopwatch, self.free_memory, self.profiler, self.launches, self.timing, self.timing.snapshot)
-        self.audit = Audit([tool for tool in tools if tool is not None])
+        stillness = Stillness(watched_functions())
+        self.timing = CandidateTiming(self.stopwatch, self.launches, stillness)
+        on_gpu_only = (self.stopwatch, self.free_memory, self.profiler)
+        tools = [self.launches, self.timing, self.timing.snapshot, stillness, *filter(None, on_gpu_only)]
+        self.audit = Audit(tools, stillness)
 
     def hello(self) -> dict[str, Any]:
         """That the process is up: its device, whether triton is there, and which shims were put in place."""
@@ -111,13 +114,13 @@ class CandidateProcess:
         """One call in which no kernel has an effect. A call that fails for that reason is an answer too."""
         sizes = self._sizes_that_matter()
         self._forget_output()
-        self._poison_free_memory(sizes)
         before = [tensor.clone() for tensor in self.inputs]
+        self._poison_free_memory(sizes)
         try:
             with self.launches.knocked_out(leaving_ones):
                 self._forward(seed)
             found = self._described_output()
-        except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
+        except Exception:  # noqa: BLE001 - what comes of nonsense values is the candidate's own
             found = {"failed": True}
         finally:
             for tensor, old in zip(self.inputs, before, strict=True):
@@ -144,7 +147,7 @@ class CandidateProcess:
         with OpTrace() as trace:
             try:
                 self._forward(seed)
-            except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, AssertionError):
+            except Exception:  # noqa: BLE001 - a mode of torch may break what the candidate does by itself
                 return {"operators": {}}
         self.timing.is_traceable = True
         return {"operators": trace.most()}
@@ -168,6 +171,12 @@ class CandidateProcess:
         if self.profiler is None:
             return {"marker": False, "kernels": {}, "total_us": 0.0, "streams": 0}
         return self.profiler.profile(lambda: self._forward(seed), hold_ms)
+
+    def set_whole_numbers(self) -> dict[str, Any]:
+        """Other inputs that are no floats, for what is timed from now on."""
+        self.timing.renew_whole_numbers(self.incoming)
+        self.incoming = []
+        return {}
 
     def prepare_timing(self) -> dict[str, Any]:
         """Keep a copy of the inputs, so that rounds may change them where they lie. Asked again, they start anew."""
@@ -244,7 +253,7 @@ def main() -> None:
     process = CandidateProcess(chunk_fd)
     names = (
         "hello", "load", "build", "expect", "take", "set_weights", "set_inputs", "run", "run_knocked_out", "trace",
-        "describe", "give", "changes", "profile", "prepare_timing",
+        "describe", "give", "changes", "profile", "prepare_timing", "set_whole_numbers",
     )  # fmt: skip
     handlers = {name: getattr(process, name) for name in names}
     handlers |= {

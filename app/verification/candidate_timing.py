@@ -10,6 +10,7 @@ from app.verification.generator_seeds import GeneratorSeeds
 from app.verification.launches import Launches
 from app.verification.op_trace import OpTrace
 from app.verification.snapshot import Snapshot, overlaps, storage_of
+from app.verification.stillness import Stillness
 from app.verification.stopwatch import Stopwatch
 from app.verification.timed_inputs import TimedInputs, change_weights
 
@@ -17,8 +18,9 @@ from app.verification.timed_inputs import TimedInputs, change_weights
 class CandidateTiming:
     """Calls on the addresses that the correctness cases used, on values that no call saw before."""
 
-    def __init__(self, stopwatch: Stopwatch | None, launches: Launches) -> None:
+    def __init__(self, stopwatch: Stopwatch | None, launches: Launches, stillness: Stillness) -> None:
         self._stopwatch = stopwatch
+        self._stillness = stillness
         self._launches = launches
         self._seed_generators = GeneratorSeeds()
         self.snapshot = Snapshot(stopwatch)
@@ -46,16 +48,23 @@ class CandidateTiming:
         change_weights(self._model, names, seed)
         return {}
 
+    def renew_whole_numbers(self, drawn: list[torch.Tensor]) -> None:
+        """Other inputs that are no floats. Raises RuntimeError before `prepare`."""
+        if self._timed is None:
+            raise RuntimeError("timing was not prepared")
+        self._timed.renew_whole_numbers(drawn)
+
     def time(self, seed: int, settle: bool, hold_ms: float, counted: bool = False) -> dict[str, Any]:
         """One timed call on the inputs of `seed`. Milliseconds; launches and operators, none unless `counted`."""
         if self._stopwatch is None:
             raise RuntimeError("no timing without a GPU")
-        stopwatch, model = self._stopwatch, self._model
+        stopwatch = self._stopwatch
         with contextlib.ExitStack() as contexts:
             trace = self._enter(contexts, counted)
             arguments = self._arguments(seed, trace)
-            reading, raw = stopwatch.read(lambda: model(*arguments), settle, hold_ms)
-        self._keep(raw)
+            reading, raw = stopwatch.read(lambda: self._call(arguments), settle, hold_ms)
+            self._stillness.look()
+            self._keep(raw, trace is not None)
         return {**reading.as_answer(), **self._seen(counted, trace)}
 
     def rehearse(self, seed: int) -> dict[str, Any]:
@@ -63,8 +72,9 @@ class CandidateTiming:
         with contextlib.ExitStack() as contexts:
             trace = self._enter(contexts, counted=True)
             arguments = self._arguments(seed, trace)
-            raw = self._model(*arguments)
-        self._keep(raw)
+            raw = self._call(arguments)
+            self._stillness.look()
+            self._keep(raw, trace is not None)
         return self._seen(True, trace)
 
     def burst(self, seeds: list[int], idle: bool) -> dict[str, Any]:
@@ -78,9 +88,10 @@ class CandidateTiming:
             for seed in seeds:
                 arguments = self._arguments(seed)
                 if not idle:
-                    raw = self._model(*arguments)
-        if self._stopwatch is not None:
-            self._stopwatch.synchronize()
+                    raw = self._call(arguments)
+            if self._stopwatch is not None:
+                self._stopwatch.synchronize()
+            self._stillness.look()
         self._burst = raw
         return {}
 
@@ -124,6 +135,7 @@ class CandidateTiming:
         if self._timed is None:
             raise RuntimeError("timing was not prepared")
         self._last, self._seed = [], seed
+        self._stillness.look()
         arguments = from_tree(self._tree, self._timed.tensors)
         self._seed_generators(seed)
         self._timed.refresh(seed)
@@ -131,8 +143,14 @@ class CandidateTiming:
             trace.counted.clear()
         return arguments
 
-    def _keep(self, raw: Any) -> None:
-        self._last = self.snapshot.take(raw)
+    def _call(self, arguments: Any) -> Any:
+        self._stillness.begin_call()
+        raw = self._model(*arguments)
+        self._stillness.end_call()
+        return raw
+
+    def _keep(self, raw: Any, traced: bool = False) -> None:
+        self._last = self.snapshot.take(raw, traced)
         held = [storage_of(tensor) for tensor in self._held]
         if any(overlaps(*storage_of(tensor), held) for tensor in self._last):
             self._alias = "previous output"

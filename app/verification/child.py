@@ -1,6 +1,7 @@
 """A child process as the judge sees it: ask it something within a time, learn how it failed, end it."""
 
 import contextlib
+import fcntl
 import os
 import secrets
 import select
@@ -38,9 +39,13 @@ class ChildFault(Exception):
 
 
 def new_chunk_fd() -> int:
-    """A fresh anonymous shared file of CHUNK_BYTES. Its pages take memory only when they are used."""
-    fd = os.memfd_create("chunk", 0)
+    """A fresh anonymous shared file of CHUNK_BYTES. Its pages take memory only when they are used.
+
+    Its size is sealed: cut short by a candidate, it would end the reference's process at its next access.
+    """
+    fd = os.memfd_create("chunk", os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, CHUNK_BYTES)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     return fd
 
 

@@ -35,7 +35,7 @@ def to_tree(value: Any, tensors: list[torch.Tensor], depth: int = 0) -> Any:
     """`value` as JSON; its tensors are appended to `tensors` and stand as {"t": index}. Raises UnsupportedValue.
 
     Only exact tensors without attributes of their own are taken, and containers that are read as lists, tuples and
-    dicts are: anything else may compute when it is read.
+    dicts are: anything else may compute when it is read. What a value is, its type tells: `isinstance` asks the value.
     """
     if depth > MAX_DEPTH or len(tensors) > MAX_TENSORS:
         raise UnsupportedValue("too many or too deeply nested values")
@@ -47,18 +47,19 @@ def to_tree(value: Any, tensors: list[torch.Tensor], depth: int = 0) -> Any:
         tensors.append(_DETACH(value))
         return {"t": len(tensors) - 1}
     if value is None or type(value) in _PLAIN:
-        return {"v": value} if not isinstance(value, float) else {"f": value.hex()}
-    if isinstance(value, torch.dtype):
+        return {"v": value} if type(value) is not float else {"f": value.hex()}
+    kind = type(value)
+    if kind is torch.dtype:
         return {"dtype": str(value).removeprefix("torch.")}
-    if isinstance(value, torch.Tensor):
-        raise UnsupportedValue(f"a tensor subclass {type(value).__name__}")
-    if isinstance(value, list):
+    if issubclass(kind, torch.Tensor):
+        raise UnsupportedValue(f"a tensor subclass {kind.__name__}")
+    if issubclass(kind, list):
         return {"l": [to_tree(one, tensors, depth + 1) for one in list.__iter__(value)]}
-    if isinstance(value, tuple):
+    if issubclass(kind, tuple):
         return {"u": [to_tree(one, tensors, depth + 1) for one in tuple.__iter__(value)]}
-    if isinstance(value, dict) and all(type(key) is str for key in dict.__iter__(value)):
+    if issubclass(kind, dict) and all(type(key) is str for key in dict.__iter__(value)):
         return {"d": {key: to_tree(one, tensors, depth + 1) for key, one in dict.items(value)}}
-    raise UnsupportedValue(f"a value of type {type(value).__name__}")
+    raise UnsupportedValue(f"a value of type {kind.__name__}")
 
 
 def from_tree(tree: Any, tensors: list[torch.Tensor]) -> Any:

@@ -144,7 +144,10 @@ class TimingFact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything recorded about one run. `infrastructure` is (verdict, detail) when the evaluator itself failed."""
+    """Everything recorded about one run. `infrastructure` is (verdict, detail) when the evaluator itself failed.
+
+    `asks_for_gpu` tells that the source looks whether there is one.
+    """
 
     rejections: list[str] = field(default_factory=list)
     static_flags: list[str] = field(default_factory=list)
@@ -163,5 +166,6 @@ class Facts:
     timing: TimingFact | None = None
     requires_kernel: bool = True
     on_gpu: bool = False
+    asks_for_gpu: bool = False
     printed_bytes: int = 0
     shims: list[str] = field(default_factory=list)

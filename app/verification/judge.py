@@ -16,7 +16,7 @@ from app.verification.protocol import Limits
 from app.verification.record import RunRecord
 from app.verification.reference import Reference, ReferenceFault
 from app.verification.session import Session
-from app.verification.static_check import StaticReport, check_source
+from app.verification.static_check import StaticReport, check_source, source_text
 from app.verification.timing import rehearse
 from app.verification.verdict import detail_of, figures_of, flags_of, verdict_of
 from app.verification.watch import Watch
@@ -90,6 +90,7 @@ class _Judge:
             infrastructure=self._cannot_start(report),
             requires_kernel=not candidate.is_control,
             on_gpu=session.gpu is not None,
+            asks_for_gpu=report.asks_for_gpu,
         )
         self.findings = Findings(facts, watch)
 
@@ -154,7 +155,7 @@ class _Judge:
             self._blame(Verdict.INFRA_ERROR, missing)
             return False
         self.findings.note(shims=hello["shims"])
-        run.ask("load", source=self.candidate.raw.decode("utf-8"), limit=self.limits.device_memory)
+        run.ask("load", source=source_text(self.candidate.raw), limit=self.limits.device_memory)
         return True
 
     def _build(self, reference: Reference, run: CandidateRun) -> None:

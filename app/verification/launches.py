@@ -87,7 +87,7 @@ class Launches:
         @functools.wraps(plain)
         def launch(this: Any, *args: Any, **kwargs: Any) -> Any:
             if self._is_knocked_out and self._leaves_ones:
-                self._fill_unwritten(_tensors_in((args, kwargs)))
+                self._fill_unwritten(tensors_in((args, kwargs)))
             result = None if self._is_knocked_out else plain(this, *args, **kwargs)
             self.counted[getattr(this.fn, "__name__", "kernel")] += 1
             return result
@@ -121,18 +121,18 @@ class Launches:
         return function
 
     def _undone(self, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        touched = _tensors_in((args, kwargs))
+        touched = tensors_in((args, kwargs))
         before = [tensor.detach().clone() for tensor in touched]
         result = plain(*args, **kwargs)
         addresses = {tensor.data_ptr() for tensor in touched}
-        for made in _tensors_in(result):
+        for made in tensors_in(result):
             if made.data_ptr() not in addresses:
                 poison(made)
         with torch.no_grad():
             for tensor, old in zip(touched, before, strict=True):
                 tensor.copy_(old)
         if self._leaves_ones:
-            self._fill_unwritten([*touched, *_tensors_in(result)])
+            self._fill_unwritten([*touched, *tensors_in(result)])
         return result
 
     def _fill_unwritten(self, tensors: list[torch.Tensor]) -> None:
@@ -153,12 +153,12 @@ def _functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _tensors_in(value: Any) -> list[torch.Tensor]:
+def tensors_in(value: Any) -> list[torch.Tensor]:
     """Every tensor in nested lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         return [value]
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [tensor for part in parts for tensor in _tensors_in(part)]
+    return [tensor for part in parts for tensor in tensors_in(part)]
 
 
 def _unwritten(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -29,6 +29,9 @@ _OPERATORS = (
 """Operators of torch that the evaluator itself calls in the candidate's process."""
 
 
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+
+
 def switches() -> dict[str, Any]:
     """Global switches of torch that change numbers or speed.
 
@@ -73,7 +76,7 @@ def hidden_hooks() -> dict[str, Any]:
     found: dict[str, Any] = {
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
-        "timer": signal.getitimer(signal.ITIMER_REAL)[1] > 0,
+        "timers": any(signal.getitimer(timer)[1] > 0 for timer in _TIMERS),
         "trace function": sys.gettrace() is not None or sys.getprofile() is not None,
     }
     found |= {f"signal {number}": signal.getsignal(number) for number in signal.valid_signals()}

@@ -50,6 +50,10 @@ COUNTED_CALLS = 3
 """Calls among the timed ones whose launches and operators are counted and whose time is not taken: whoever launches in
 the cases and never here, or leaves the work to torch here, is timed without its kernel."""
 
+KNOCK_OUTS = 3
+"""Inputs on which an output without its kernels must be right before the kernel is called a decoy: a loss may be what
+the absence of its kernel makes it, within the tolerance, once or twice."""
+
 MIN_TRIALS = 30
 """Rounds at the least; a one-sided 95 % bound from fewer is too wide to tell 1.02x from 1x."""
 

@@ -17,6 +17,7 @@ from app.verification.compare import (
     is_degenerate,
     layout_mismatch,
 )
+from app.verification.compiled import try_to_compile
 from app.verification.exchange import ByteStream, Chunk, UnsupportedValue, allocate, from_tree, specs_of, to_tree
 from app.verification.machine import describe_machine
 from app.verification.op_trace import OpTrace
@@ -24,8 +25,17 @@ from app.verification.problem import ProblemFault, load_problem
 from app.verification.service import end_with_parent, serve
 from app.verification.stopwatch import Stopwatch
 from app.verification.timed_inputs import TimedInputs, change_weights
-from app.verification.variation import change_attempts, change_one_element, draw_inputs, modulate, randomise_weights
+from app.verification.variation import (
+    change_attempts,
+    change_one_element,
+    changeable,
+    draw_inputs,
+    modulate,
+    randomise_weights,
+)
 from app.verification.wire import Wire
+
+_INERT = "the reference does not react to a change"
 
 
 class ReferenceProcess:
@@ -78,17 +88,18 @@ class ReferenceProcess:
             self.previous = []
         if name == "random weights":
             randomise_weights(self.model, seed)
+        note = ""
         if name == "one element changed":
             note = self._change_one_element(seed)
         else:
-            note = ""
             self.tree, self.inputs = draw_inputs(self.problem, self.device, seed)
             if name == "modulated inputs":
                 note = self._modulate(seed)
         self._expect()
+        is_inert = note == _INERT and bool(changeable(self.inputs))
         return {
-            "tree": self.tree, "specs": specs_of(self.inputs), "note": note, "degenerate": is_degenerate(self.expected),
-            "mutates": self.mutates, "aliases": self.aliases,
+            "tree": self.tree, "specs": specs_of(self.inputs), "note": note, "mutates": self.mutates,
+            "aliases": self.aliases, "degenerate": is_inert or is_degenerate(self.expected),
         }  # fmt: skip
 
     def offer(self, what: str) -> dict[str, Any]:
@@ -130,17 +141,8 @@ class ReferenceProcess:
 
     def compile(self) -> dict[str, Any]:
         """Compile the reference with torch.compile and run it once. A failure is an answer, not a fault."""
-        self.compiled = None
-        torch._dynamo.reset()
-        compiled = torch.compile(self.model)
-        try:
-            with torch.no_grad():
-                compiled(*from_tree(self.tree, self.inputs))
-            self._synchronize()
-        except (RuntimeError, torch._dynamo.exc.TorchDynamoException, AssertionError, TypeError) as fault:
-            return {"compiled": False, "reason": f"{type(fault).__name__}: {str(fault)[:300]}"}
-        self.compiled = compiled
-        return {"compiled": True, "reason": ""}
+        self.compiled, reason = try_to_compile(self.model, from_tree(self.tree, self.inputs))
+        return {"compiled": not reason, "reason": reason}
 
     def prepare_timing(self) -> dict[str, Any]:
         """Copy the inputs, so that rounds may change them; bytes that a call must move at the least.
@@ -156,6 +158,14 @@ class ReferenceProcess:
         """Other weights at the same addresses, for what is timed from now on."""
         change_weights(self.model, names, seed)
         return {}
+
+    def renew_whole_numbers(self, seed: int) -> dict[str, Any]:
+        """Inputs that are no floats, drawn anew and ready for `give`; none where the problem draws other shapes."""
+        self.outgoing = []
+        if self.timed is not None and self.timed.whole_numbers:
+            self.outgoing = self.timed.renew_whole_numbers(draw_inputs(self.problem, self.device, seed)[1])
+        self.stream = ByteStream(self.outgoing)
+        return {"size": self.stream.size, "specs": specs_of(self.outgoing)}
 
     def trace(self) -> dict[str, Any]:
         """Operators of torch that compute something in one call on the present inputs."""
@@ -232,7 +242,7 @@ class ReferenceProcess:
             self._expect()
             if compare_values(before, self.expected).mismatch and finite_alike(before, self.expected):
                 return f"attempt {attempt + 1}"
-        return "the reference does not react to a change"
+        return _INERT
 
     def _expect(self) -> None:
         inputs = [tensor.clone() for tensor in self.inputs]
@@ -279,7 +289,7 @@ def main() -> None:
     process = ReferenceProcess(chunk_fd)
     names = (
         "load", "case", "offer", "give", "expect_output", "take", "compare", "trace", "compile", "prepare_timing",
-        "change_weights", "time", "expect_timed", "health", "describe_machine", "forget",
+        "change_weights", "renew_whole_numbers", "time", "expect_timed", "health", "describe_machine", "forget",
     )  # fmt: skip
     serve(Wire.from_fd(wire_fd), {name: getattr(process, name) for name in names})
     os._exit(0)

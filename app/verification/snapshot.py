@@ -24,12 +24,13 @@ class Snapshot:
         self._specs: list[dict[str, Any]] = []
         self.copies: list[torch.Tensor] = []
 
-    def take(self, raw: Any) -> list[torch.Tensor]:
-        """Copy the output now, wait for the copy, and return the output's tensors.
+    def take(self, raw: Any, traced: bool = False) -> list[torch.Tensor]:
+        """Copy the output now, wait for the copy, and return the output's tensors. `traced` is within one OpTrace.
 
         Raises UnsupportedValue and ModeLeftOn.
         """
-        if any(count() for count in _modes_on):
+        functions, dispatch = _modes_on
+        if functions() or dispatch() > traced:
             raise ModeLeftOn("a torch mode was left on")
         tensors: list[torch.Tensor] = []
         self._tree = to_tree(raw, tensors)

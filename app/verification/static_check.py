@@ -4,6 +4,7 @@ Works on the syntax tree alone: words in strings, comments and names prove nothi
 """
 
 import ast
+import codecs
 import io
 import threading
 import tokenize
@@ -33,6 +34,7 @@ class StaticReport:
     A name of CUDA C++ of which a part is known only at run time has a `*` in its place.
 
     `language` is `triton`, `cuda` or empty. `unreadable` tells of a source that Python cannot parse.
+    `asks_for_gpu` tells that the source looks whether there is one, or whether a tensor lies there.
     """
 
     rejections: list[str] = field(default_factory=list)
@@ -40,6 +42,7 @@ class StaticReport:
     kernels: list[str] = field(default_factory=list)
     language: str = ""
     unreadable: str = ""
+    asks_for_gpu: bool = False
 
 
 def check_source(raw: bytes, entry_point: str = "ModelNew") -> StaticReport:
@@ -47,9 +50,11 @@ def check_source(raw: bytes, entry_point: str = "ModelNew") -> StaticReport:
     if len(raw) > MAX_SOURCE_BYTES:
         return StaticReport(rejections=[f"source of more than {MAX_SOURCE_BYTES} bytes"])
     try:
-        text = raw.decode("utf-8")
+        text = source_text(raw)
     except UnicodeDecodeError as fault:
         return StaticReport(rejections=[f"source is not UTF-8 at byte {fault.start}"])
+    if _reads_otherwise(raw, text):
+        return StaticReport(rejections=["the encoding that the source declares is not UTF-8"])
     try:
         with _PARSING:
             tree = ast.parse(text)
@@ -68,7 +73,27 @@ def check_source(raw: bytes, entry_point: str = "ModelNew") -> StaticReport:
     cuda, triton = cuda_kernels(nodes), list(dict.fromkeys(reading.triton))
     is_cuda = cuda or (not triton and any(map(_has_cuda, nodes)))
     language = "cuda" if is_cuda else "triton" if triton else ""
-    return StaticReport(reading.rejections, sorted(set(reading.flags)), [*triton, *cuda], language)
+    return StaticReport(
+        rejections=reading.rejections,
+        flags=sorted(set(reading.flags)),
+        kernels=[*triton, *cuda],
+        language=language,
+        asks_for_gpu=any(map(_asks_for_gpu, nodes)),
+    )
+
+
+def source_text(raw: bytes) -> str:
+    """What Python reads in a file of these bytes: UTF-8, without the mark that some editors put first."""
+    return raw.decode("utf-8-sig")
+
+
+def _reads_otherwise(raw: bytes, text: str) -> bool:
+    """Whether Python would read another program, for an encoding that is declared in the first two lines."""
+    try:
+        name, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return str(codecs.decode(raw, name)) != text
+    except (SyntaxError, LookupError, ValueError, TypeError):
+        return True
 
 
 def _non_ascii(text: str) -> list[str]:
@@ -123,7 +148,7 @@ class _Reading:
         on_self = isinstance(node.value, ast.Name) and node.value.id == "self"
         if not isinstance(node.ctx, ast.Load) and not on_self:
             self.rejections.append(f"assignment to the attribute {node.attr} of something else in line {node.lineno}")
-        is_dunder = node.attr.startswith("__")
+        is_dunder = node.attr.startswith("__") and node.attr.endswith("__")
         if node.attr.startswith("_") and node.attr not in _ALLOWED_DUNDERS and (is_dunder or not on_self):
             self.rejections.append(f"the private attribute {node.attr} in line {node.lineno}")
         dotted = ".".join(_dotted(node)) if node.attr in _LAST_WORDS else ""
@@ -194,6 +219,15 @@ def _dotted(node: ast.expr) -> list[str]:
 def _has_cuda(node: ast.AST) -> bool:
     """Whether a string holds CUDA C++, even if no name can be read in it."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value
+
+
+def _asks_for_gpu(node: ast.AST) -> bool:
+    """`tensor.is_cuda`, `torch.cuda.is_available()`, or a comparison with the word "cuda" or "cpu"."""
+    if isinstance(node, ast.Compare):
+        return any(isinstance(one, ast.Constant) and one.value in ("cuda", "cpu") for one in node.comparators)
+    return isinstance(node, ast.Attribute) and (
+        node.attr in ("is_cuda", "is_cpu") or _dotted(node) == ["torch", "cuda", "is_available"]
+    )
 
 
 def _is_triton(dotted: str) -> bool:

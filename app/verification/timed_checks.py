@@ -3,9 +3,9 @@
 import secrets
 
 from app.verification.candidate import CandidateRun
-from app.verification.correctness import compare_output
+from app.verification.correctness import TENSOR_LIMIT, compare_output
 from app.verification.facts import CheckFact
-from app.verification.reference import Reference
+from app.verification.reference import Reference, move
 
 
 def check_timed(reference: Reference, run: CandidateRun, seed: int) -> CheckFact:
@@ -24,6 +24,15 @@ def check_timed(reference: Reference, run: CandidateRun, seed: int) -> CheckFact
         threads=changes["threads"],
         processes=run.child.processes_below(),
     )
+
+
+def renew_whole_numbers(reference: Reference, run: CandidateRun) -> None:
+    """Draw the inputs that are no floats anew, for both sides. Raises CandidateFault and ReferenceFault."""
+    offered = reference.ask("renew_whole_numbers", seed=secrets.randbits(48))
+    if offered["size"]:
+        run.ask("expect", specs=offered["specs"], limit=TENSOR_LIMIT)
+        move(reference.ask, run.ask, offered["size"])
+        run.ask("set_whole_numbers")
 
 
 def change_weights(reference: Reference, run: CandidateRun) -> None:

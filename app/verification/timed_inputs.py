@@ -1,4 +1,6 @@
-"""What changes while a run is timed: inputs in every round, weights now and then. The same bits in both processes."""
+"""What changes while a run is timed: inputs in every round, weights and whole numbers now and then. The same bits in
+both processes.
+"""
 
 import torch
 
@@ -41,6 +43,20 @@ class TimedInputs:
         for index, tensor in enumerate(self.tensors):
             self._write(index, seed, tensor)
 
+    @property
+    def whole_numbers(self) -> list[torch.Tensor]:
+        """Bases of the tensors that are no floats: indices, masks, lengths."""
+        return _whole_numbers(self._base)
+
+    def renew_whole_numbers(self, drawn: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Put those among `drawn` in their place and return them; none where they have other shapes."""
+        fresh = [tensor.contiguous() for tensor in _whole_numbers(drawn)]
+        if [(t.shape, t.dtype) for t in fresh] != [(t.shape, t.dtype) for t in self.whole_numbers]:
+            return []
+        for base, value in zip(self.whole_numbers, fresh, strict=True):
+            _COPY(base, value)
+        return fresh
+
     def are_untouched(self, seed: int) -> bool:
         """Whether the tensors still hold the values of `seed`, bit by bit."""
         return all(
@@ -79,6 +95,11 @@ def _scaled_inside(tensor: torch.Tensor, seed: int) -> torch.Tensor:
     share = WEIGHT_SHARE if flat.numel() >= _FEW else 1.0
     inside *= torch.where(drawn < share / 2, factor, torch.where(drawn < share, 1 / factor, 1.0)).to(tensor.dtype)
     return tensor
+
+
+def _whole_numbers(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors that are no floats."""
+    return [tensor for tensor in tensors if not _IS_FLOAT(tensor)]
 
 
 def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:

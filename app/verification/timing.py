@@ -30,7 +30,7 @@ from app.verification.protocol import (
 )
 from app.verification.reference import Reference
 from app.verification.statistics import less_measuring, median_of
-from app.verification.timed_checks import change_weights, check_timed
+from app.verification.timed_checks import change_weights, check_timed, renew_whole_numbers
 from app.verification.verdict import was_slowed
 
 _SOURCE = random.SystemRandom()
@@ -70,14 +70,15 @@ class _Rounds:
         self.has_float_inputs = bool(prepared["has_float_inputs"])
         return int(prepared["output_bytes"])
 
-    def change_weights(self) -> None:
-        """Other weights from now on."""
+    def change(self) -> None:
+        """Other weights from now on, and other inputs where they are no floats."""
         change_weights(self.reference, self.run)
+        renew_whole_numbers(self.reference, self.run)
 
     def play(self, seed: int) -> None:
         """One call of every side in random order, on the values of `seed`, which nobody knew before."""
         if not self.has_float_inputs:
-            self.change_weights()
+            change_weights(self.reference, self.run)
         for side, reading in self._read(seed, self.hold_ms).items():
             self.stream.setdefault(side, []).append(reading["stream_ms"])
             self.gap.setdefault(side, []).append(reading["device_ms"] - reading["stream_ms"])
@@ -105,7 +106,7 @@ class _Rounds:
     def rehearse(self, seed: int) -> None:
         """What `count` does, without a clock."""
         if not self.has_float_inputs:
-            self.change_weights()
+            change_weights(self.reference, self.run)
         self._note(self.run.ask("rehearse", seed=seed))
 
     def _note(self, seen: dict[str, Any]) -> None:
@@ -178,7 +179,7 @@ def _play_all(rounds: _Rounds, limits: Limits) -> None:
         if index >= count and time.monotonic() - started > limits.timing_budget_s:
             break
         if index in change_at:
-            rounds.change_weights()
+            rounds.change()
         seed = _seed()
         rounds.play(seed)
         if index in checked or _is_drawn(index, count, TIMED_CHECKS):
@@ -238,8 +239,8 @@ def rehearse(reference: Reference, run: CandidateRun) -> TimingFact:
     while not (is_last or any(check.found for check in rounds.checks)):
         count += 1
         is_last = count >= MIN_TRIALS or (count > change_at[-1] and time.monotonic() - started > REHEARSAL_BUDGET_S)
-        if count in change_at:
-            rounds.change_weights()
+        if count in change_at or is_last:
+            rounds.change()
         seed = _seed()
         rounds.rehearse(seed)
         if is_last or count in change_at or _SOURCE.random() < TIMED_CHECKS / MIN_TRIALS:

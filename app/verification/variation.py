@@ -14,6 +14,7 @@ _NORM_LAYERS = (
 )  # fmt: skip
 _CHANGE_TRIES = 4
 _OUTLIERS = 8
+_FEWEST = 8
 _OUTLIER_SIZES = (1e4, 1e2)
 _LARGEST_HALF = 1e3
 
@@ -92,7 +93,7 @@ def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> l
     elements always stay.
     """
     changed = [tensor.clone() for tensor in inputs]
-    floats = [tensor for tensor in changed if tensor.is_floating_point() and tensor.numel() >= 8]
+    floats = changeable(changed)
     if not floats:
         return changed
     generator = torch.Generator().manual_seed(seed + attempt)
@@ -115,6 +116,11 @@ def change_one_element(inputs: list[torch.Tensor], attempt: int, seed: int) -> l
     return changed
 
 
+def changeable(inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Those with an interior that may be changed: floats of a few elements and more."""
+    return [tensor for tensor in inputs if tensor.is_floating_point() and tensor.numel() >= _FEWEST]
+
+
 def _put_outliers(flat: torch.Tensor, low: int, high: int, size: float, generator: torch.Generator) -> None:
     """Set a few elements between two places to as many times the largest one, each to another part of that, so that no
     share of them stands for the rest. Negative where there are negative elements, as that overflows less often.
@@ -132,7 +138,7 @@ def change_attempts(inputs: list[torch.Tensor], with_outliers: bool) -> list[int
     """The attempts in order: single elements, outliers of each size in each input, then the interior as a whole, once
     for each of a few inputs.
     """
-    floats = sum(tensor.is_floating_point() and tensor.numel() >= 8 for tensor in inputs)
+    floats = len(changeable(inputs))
     halves = _CHANGE_TRIES + len(_OUTLIER_SIZES) * floats
     outliers = range(_CHANGE_TRIES, halves if with_outliers else _CHANGE_TRIES)
     return [*range(_CHANGE_TRIES), *outliers, halves, halves + 1]

@@ -116,6 +116,8 @@ def detail_of(facts: Facts) -> str:
     for case in facts.cases:
         if case.mismatch or case.mutated or case.alias or case.repeat_mismatch:
             return f"{case.name}: {case.detail or case.mismatch or case.alias or case.repeat_mismatch}"
+    if facts.requires_kernel and _takes_another_path(facts):
+        return "no kernel was launched here: this candidate asks for a GPU, and only a run on one tells about it"
     return ""
 
 
@@ -180,20 +182,38 @@ def _launch(facts: Facts) -> Verdict | None:
     launch = facts.launch
     if launch is None or not facts.requires_kernel:
         return None
+    if _takes_another_path(facts):
+        return Verdict.INFRA_ERROR
     if not launch.launches:
         # Operators of a compiled extension stand among the launches although their calls cannot be counted.
         return Verdict.NO_CUSTOM_KERNEL
     if launch.knocked_out_matches or launch.repeats_reference:
         return Verdict.DECOY
-    if facts.on_gpu and not launch.marker_seen:
-        return Verdict.PROFILER_FAULT
-    if (launch.own_us <= 0) if facts.on_gpu else not launch.last_launches:
-        return Verdict.NO_CUSTOM_KERNEL
-    return None
+    if _lacks_profile(facts) or (launch.own_us > 0 if facts.on_gpu else launch.last_launches):
+        return None
+    return Verdict.NO_CUSTOM_KERNEL
+
+
+def _takes_another_path(facts: Facts) -> bool:
+    """Whether a candidate that asks for a GPU launched nothing where there is none: it may well launch on one."""
+    is_elsewhere = not facts.on_gpu and facts.asks_for_gpu and bool(facts.declared_kernels)
+    return is_elsewhere and facts.launch is not None and not facts.launch.launches
+
+
+def _profile(facts: Facts) -> Verdict | None:
+    """Without a profile nothing can be said for a kernel. Asked last: what was found against it stands without one."""
+    return Verdict.PROFILER_FAULT if _lacks_profile(facts) else None
+
+
+def _lacks_profile(facts: Facts) -> bool:
+    return facts.on_gpu and facts.requires_kernel and facts.launch is not None and not facts.launch.marker_seen
 
 
 def _clocks(facts: Facts) -> Verdict | None:
-    return Verdict.SUSPICIOUS if facts.timing is not None and _clock_flags(facts.timing, facts.launch) else None
+    """The outside clock alone convicts nobody: the profile tells how much of its time were launches."""
+    if facts.timing is None or _lacks_profile(facts):
+        return None
+    return Verdict.SUSPICIOUS if _clock_flags(facts.timing, facts.launch) else None
 
 
 def _timed_outputs(facts: Facts) -> Verdict | None:
@@ -221,7 +241,7 @@ def _timed_launches(facts: Facts) -> Verdict | None:
 
 _RULES = (
     _infrastructure, _static, _ending, _tampering, _cases, _degenerate, _launch, _clocks, _timed_outputs,
-    _timed_launches,
+    _timed_launches, _profile,
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 FAMILY = "loss"
-SIZES = {"full": (16384, 2048), "small": (6, 64)}
+SIZES = {"full": (4096, 8192), "small": (6, 64)}
 
 
 class Model(nn.Module):
@@ -19,7 +19,9 @@ class Model(nn.Module):
 
 
 def get_inputs(size="full"):
-    return [torch.randn(*SIZES[size]), torch.randn(*SIZES[size])]
+    predicted = torch.randn(*SIZES[size])
+    # Related, as predictions are: of independent ones the mean is 1 within the tolerance, whatever was computed.
+    return [predicted, predicted + torch.randn(*SIZES[size])]
 
 
 def get_init_inputs(size="full"):

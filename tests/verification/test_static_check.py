@@ -32,6 +32,10 @@ CLASS = "\nclass ModelNew:\n    pass\n"
         ("from torch._C import x" + CLASS, "import of the private name torch._C"),
         ("t\u043erch = 1" + CLASS, "non-ASCII source"),
         ("x = '\u202e'" + CLASS, "non-ASCII source"),
+        ("# coding: unicode_escape\n# \\nimport torch._C" + CLASS, "the encoding that the source declares"),
+        ("# coding: no_such_encoding" + CLASS, "the encoding that the source declares"),
+        ("x = self.__dict__" + CLASS, "the private attribute"),
+        ("x = other.__own" + CLASS, "the private attribute"),
     ],
 )
 def test_a_rule_rejects(source: str, reason: str) -> None:
@@ -46,12 +50,30 @@ def test_a_rule_rejects(source: str, reason: str) -> None:
         "# a._b = getattr(a, name); class Model: torch.cuda.Event\n'a._b = 1'\n" + CLASS,
         "# \u00b5s and \u00b7\n" + CLASS,
         "x = getattr(a, 'b')" + CLASS,
+        "class ModelNew:\n    def f(self):\n        self.__x = self.__y\n",
+        "\ufeffx = 1" + CLASS,
+        "# -*- coding: utf-8 -*-\n# \u00b5s" + CLASS,
+        "# coding: latin-1\nx = 1" + CLASS,
         "from __future__ import annotations" + CLASS,
     ],
 )
 def test_honest_code_is_neither_rejected_nor_flagged(source: str) -> None:
     report = check_source(source.encode())
     assert (report.rejections, report.flags) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [
+        ("if not x.is_cuda:\n    pass", True),
+        ("ok = torch.cuda.is_available()", True),
+        ("if x.device.type == 'cuda':\n    pass", True),
+        ("y = torch.empty(3, device=x.device)", False),
+        ("y = 'cuda'", False),
+    ],
+)
+def test_a_source_that_asks_for_a_gpu_is_known(line: str, asks: bool) -> None:
+    assert check_source((line + CLASS).encode()).asks_for_gpu is asks
 
 
 def test_findings_carry_their_line() -> None:

@@ -108,6 +108,41 @@ def test_facts_lead_to_one_verdict(facts: Facts, verdict: Verdict) -> None:
     assert verdict_of(facts) is verdict
 
 
+NO_PROFILE = LaunchFact(launches={"mine": 1}, last_launches=1)
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict"),
+    [
+        (timing(checks=[CheckFact(mismatch="value")]), Verdict.STALE_OUTPUT),
+        (timing(checks=[CheckFact(mutated=True)]), Verdict.MUTATED_INPUT),
+        (timing(launches=[1, 0]), Verdict.NO_CUSTOM_KERNEL),
+        (timing(repeats_reference=True), Verdict.DECOY),
+        (timing(outside_ms=3.0), Verdict.PROFILER_FAULT),
+    ],
+)
+def test_a_missing_profile_hides_nothing_but_what_needs_one(times: TimingFact, verdict: Verdict) -> None:
+    assert verdict_of(good(launch=NO_PROFILE, timing=times)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ({}, Verdict.INFRA_ERROR),
+        ({"asks_for_gpu": False}, Verdict.NO_CUSTOM_KERNEL),
+        ({"declared_kernels": []}, Verdict.NO_CUSTOM_KERNEL),
+        ({"on_gpu": True}, Verdict.NO_CUSTOM_KERNEL),
+        ({"launch": NO_PROFILE}, Verdict.VERIFIED),
+        ({"cases": case(mismatch="value")}, Verdict.INCORRECT_VALUE),
+    ],
+)
+def test_a_candidate_that_asks_for_a_gpu_and_launches_nothing_without_one_is_not_judged(
+    values: dict[str, Any], verdict: Verdict
+) -> None:
+    facts = good(on_gpu=False, asks_for_gpu=True, launch=LaunchFact(), timing=None)
+    assert verdict_of(dataclasses.replace(facts, **values)) is verdict
+
+
 @pytest.mark.parametrize(
     ("outside_ms", "profiled_us", "verdict"),
     [
