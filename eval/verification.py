@@ -1,10 +1,11 @@
 """Makes the committed results of what `eval.on_gpu` measured: compact JSON files and the page h200.md.
 
     python -m eval.verification RAW_FOLDER [--add]
-        # seeds-1.jsonl, seeds-2.jsonl, ..., repeated.jsonl, own, gallery, gallery-part, controls, crashes
+        # seeds-1.jsonl, seeds-2.jsonl, ..., repeated.jsonl, own, own-part, gallery, gallery-part, controls, crashes
 
 Every raw file is of one state of the evaluator, which its result names; a file that mixes states is refused. Results
-whose raw file is missing stay as they are committed; `--add` puts the seeds' batches behind the committed ones.
+whose raw file is missing stay as they are committed; `--add` puts the seeds' batches behind the committed ones. The
+kernels of own-part.jsonl take the places of the committed ones, and name their evaluator each.
 """
 
 import argparse
@@ -46,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         batches = results["seed-kernels-h200"]["batches"] + batches
     results["seed-kernels-h200"] = {"batches": batches}
     results |= {_RESULT_OF[step]: _result(step, part) for step, part in raw.items()}
+    if (path := options.raw / "own-part.jsonl").exists():
+        results[_RESULT_OF["own"]] |= {"rows": _renewed(results[_RESULT_OF["own"]]["rows"], _read(path))}
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, content in results.items():
         (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -68,6 +71,13 @@ def _result(step: str, part: dict[str, Any]) -> dict[str, Any]:
 
 def _rows(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_row(record) for record in records]
+
+
+def _renewed(rows: list[dict[str, Any]], part: dict[str, Any]) -> list[dict[str, Any]]:
+    """Committed rows, those in `part` as they were measured there."""
+    state = part["records"][0]["fingerprint"]["evaluator"]
+    renewed = {row["id"]: {**row, "evaluator": state} for row in _rows(part["records"])}
+    return [renewed.get(row["id"], row) for row in rows]
 
 
 def _briefs(records: list[dict[str, Any]]) -> list[dict[str, Any]]:

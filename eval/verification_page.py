@@ -182,7 +182,7 @@ def _own(part: dict[str, Any]) -> list[str]:
     lines = [
         "## Own kernels (full size)",
         "",
-        *_prose(f"{len(part['rows'])} kernels in {_where(part)}."),
+        *_prose(f"{len(part['rows'])} kernels in {_where(part)}.", *_of_other_evaluators(part["rows"])),
         "",
         *_table("kernel", "problem", "language", "measured", "lower bound", *_REST),
     ]
@@ -190,6 +190,10 @@ def _own(part: dict[str, Any]) -> list[str]:
         measured = _number(row["figures"]["speedup"] if row["figures"] else None)
         lines.append(f"| {row['id']} | {row['problem']['name']} | {row['language']} | {measured} | {_rest(row)} |")
     return [*lines, ""]
+
+
+def _of_other_evaluators(rows: list[dict[str, Any]]) -> list[str]:
+    return [f"{row['id']} was judged anew by {row['evaluator']}." for row in rows if "evaluator" in row]
 
 
 def _controls(part: dict[str, Any]) -> list[str]:
@@ -228,6 +232,7 @@ def _fixtures(title: str, part: dict[str, Any]) -> list[str]:
         "",
         *_prose(f"{len(rows) - len(wrong)} of {len(rows)} fixtures got their verdict, in {_where(part)}."),
     ]
+    lines += [""] * bool(wrong)
     lines += [f"- {row['file']}: {row['verdict']} {row['flags']}, expected {row['expected']}" for row in wrong]
     return [*lines, "", *(_prose(part["note"]) if part.get("note") else [])]
 
