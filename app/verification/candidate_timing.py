@@ -117,6 +117,7 @@ class CandidateTiming:
         """All that surrounds a call, entered while the inputs still hold the values of the call before; the trace of
         torch's operators where there is one.
         """
+        self._stillness.look()
         contexts.enter_context(torch.no_grad())
         if not counted:
             return None
@@ -135,7 +136,6 @@ class CandidateTiming:
         if self._timed is None:
             raise RuntimeError("timing was not prepared")
         self._last, self._seed = [], seed
-        self._stillness.look()
         arguments = from_tree(self._tree, self._timed.tensors)
         self._seed_generators(seed)
         self._timed.refresh(seed)

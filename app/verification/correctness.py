@@ -118,22 +118,18 @@ def _knock_out(reference: Reference, run: CandidateRun) -> bool | None:
     After the cases and on fresh inputs: memory holds other results then, and whatever the candidate keeps is spoilt for
     no case. What is right once is tried on other inputs: a loss may happen to be what its kernel's absence makes it.
     """
-    for leaving_ones in (False, True):
-        for _ in range(KNOCK_OUTS):
-            is_right = _is_right_without(reference, run, leaving_ones)
-            if is_right is None:
+    fills = [False, True]
+    for _ in range(KNOCK_OUTS):
+        seed = secrets.randbits(48)
+        send_inputs(reference, run, reference.ask("case", name="knocked out", seed=seed))
+        still = []
+        for leaving_ones in fills:
+            output = run.ask("run_knocked_out", seed=seed, leaving_ones=leaving_ones)
+            if not output["held_back"]:
                 return None
-            if not is_right:
-                break
-        else:
-            return True
-    return False
-
-
-def _is_right_without(reference: Reference, run: CandidateRun, leaving_ones: bool) -> bool | None:
-    seed = secrets.randbits(48)
-    send_inputs(reference, run, reference.ask("case", name="knocked out", seed=seed))
-    output = run.ask("run_knocked_out", seed=seed, leaving_ones=leaving_ones)
-    if not output["held_back"]:
-        return None
-    return not output["failed"] and not compare_output(reference, run, output)["mismatch"]
+            if not output["failed"] and not compare_output(reference, run, output)["mismatch"]:
+                still.append(leaving_ones)
+        fills = still
+        if not fills:
+            return False
+    return True
