@@ -111,3 +111,22 @@ def test_a_timer_that_runs_is_found(timer: int) -> None:
     finally:
         signal.setitimer(timer, 0.0)
     assert stillness.found == {"timer"}
+
+
+@pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="Python before 3.12 has no sys.monitoring")
+def test_monitoring_ends_with_the_call_and_is_found() -> None:
+    monitoring: Any = getattr(sys, "monitoring", None)
+    stillness, seen = watching(place()), []
+    monitoring.use_tool_id(3, "test")
+    try:
+        monitoring.register_callback(3, monitoring.events.PY_START, lambda *event: seen.append(event))
+        monitoring.set_events(3, monitoring.events.PY_START)
+        stillness.end_call()
+        before = len(seen)
+        place()
+        assert len(seen) == before
+    finally:
+        monitoring.set_events(3, 0)
+        monitoring.free_tool_id(3)
+        gc.enable()
+    assert stillness.found == {"monitoring"}
