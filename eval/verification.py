@@ -48,7 +48,10 @@ def main(arguments: list[str] | None = None) -> int:
     results["seed-kernels-h200"] = {"batches": batches}
     results |= {_RESULT_OF[step]: _result(step, part) for step, part in raw.items()}
     if (path := options.raw / "own-part.jsonl").exists():
-        results[_RESULT_OF["own"]] |= {"rows": _renewed(results[_RESULT_OF["own"]]["rows"], _read(path))}
+        part = _read(path)
+        state = part["records"][0]["fingerprint"]["evaluator"]
+        own = results[_RESULT_OF["own"]]
+        results[_RESULT_OF["own"]] = {**own, "rows": renewed(own["rows"], _rows(part["records"]), state)}
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, content in results.items():
         (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -73,11 +76,10 @@ def _rows(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [_row(record) for record in records]
 
 
-def _renewed(rows: list[dict[str, Any]], part: dict[str, Any]) -> list[dict[str, Any]]:
-    """Committed rows, those in `part` as they were measured there."""
-    state = part["records"][0]["fingerprint"]["evaluator"]
-    renewed = {row["id"]: {**row, "evaluator": state} for row in _rows(part["records"])}
-    return [renewed.get(row["id"], row) for row in rows]
+def renewed(rows: list[dict[str, Any]], measured: list[dict[str, Any]], evaluator: str) -> list[dict[str, Any]]:
+    """Committed rows, with those that were measured anew in their places and under the name of their evaluator."""
+    anew = {row["id"]: {**row, "evaluator": evaluator} for row in measured}
+    return [anew.get(row["id"], row) for row in rows]
 
 
 def _briefs(records: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from app.verification.stillness import TIMERS
+
 _WATCHED_ENVIRONMENT = ("CUDA_", "TORCH", "PYTORCH_", "TRITON_", "NVIDIA_", "LD_", "PYTHON", "CUBLAS_", "OMP_", "MKL_")
 _HARMLESS_ENVIRONMENT = (
     "TORCH_CUDA_ARCH_LIST", "CUDA_HOME", "CUDA_PATH", "TORCH_CPP_LOG_LEVEL", "TORCHINDUCTOR_",
@@ -27,9 +29,6 @@ _OPERATORS = (
     "reshape", "slice.Tensor", "uniform_", "view", "view.dtype",
 )  # fmt: skip
 """Operators of torch that the evaluator itself calls in the candidate's process."""
-
-
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 def switches() -> dict[str, Any]:
@@ -76,7 +75,7 @@ def hidden_hooks() -> dict[str, Any]:
     found: dict[str, Any] = {
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
-        "timers": any(signal.getitimer(timer)[1] > 0 for timer in _TIMERS),
+        "timers": any(signal.getitimer(timer)[1] > 0 for timer in TIMERS),
         "trace function": sys.gettrace() is not None or sys.getprofile() is not None,
     }
     found |= {f"signal {number}": signal.getsignal(number) for number in signal.valid_signals()}

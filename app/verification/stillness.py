@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _CODE = operator.attrgetter("__code__")
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _TOOLS = range(6)
 """Numbers that a program may give to what it monitors with; Python keeps the others for its own hooks."""
@@ -38,7 +38,7 @@ class Stillness:
         self._callbacks_before = len(gc.callbacks)
         self._frames, self._threads = sys._current_frames, len(sys._current_frames())
         self._timer = signal.getitimer
-        self._timers = tuple(timer for timer in _TIMERS if signal.getitimer(timer)[0] == 0)
+        self._timers = tuple(timer for timer in TIMERS if signal.getitimer(timer)[0] == 0)
         self._monitor = _monitor() if _MONITORING else None
 
     def begin_call(self) -> None:
